@@ -68,10 +68,10 @@ const (
 
 // IngressNginx holds the settings of provider IngressNginx.
 type IngressNginx struct {
-	// TCPConfigMapName, default tcp-services.
-	TCPConfigMapName string `json:"tcpConfigMapName,omitempty"`
-	// UDPConfigMapName, default udp-services.
-	UDPConfigMapName string `json:"udpConfigMapName,omitempty"`
+	// TCPConfigMapName, default tcp-services. "" switches TCP off.
+	TCPConfigMapName *string `json:"tcpConfigMapName,omitempty"`
+	// UDPConfigMapName, default udp-services. "" switches UDP off.
+	UDPConfigMapName *string `json:"udpConfigMapName,omitempty"`
 	// Selector of the controller's pods.
 	Selector map[string]string `json:"selector,omitempty"`
 	// ReservedPorts that the controller's pod uses itself.
