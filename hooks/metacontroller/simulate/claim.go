@@ -1,0 +1,76 @@
+package simulate
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
+)
+
+// labelControllerUID is what a generated selector selects by.
+const labelControllerUID = "controller-uid"
+
+// claim gives the observed children of a composite's parent. Objects without a
+// controller that carry its label are adopted; own ones without it are released.
+func (c *Cluster) claim(ctl *controller, parent *unstructured.Unstructured) objectMap {
+	children := objectMap{}
+	for _, rule := range ctl.children {
+		children.open(rule.kind)
+		for _, e := range c.shelf(rule.kind).list() {
+			if parent.GetNamespace() != "" && e.object.GetNamespace() != parent.GetNamespace() {
+				continue
+			}
+			if c.claimOne(parent, e) {
+				children.insert(rule.kind, e.object)
+			}
+		}
+	}
+	return children
+}
+
+func (c *Cluster) claimOne(parent *unstructured.Unstructured, e *entry) bool {
+	owner := metav1.GetControllerOfNoCopy(e.object)
+	selected := e.object.GetLabels()[labelControllerUID] == string(parent.GetUID())
+	parentGoes := parent.GetDeletionTimestamp() != nil
+	switch {
+	case owner == nil && selected && !parentGoes && e.object.GetDeletionTimestamp() == nil:
+		e.object = withController(e.object, parent)
+		c.wrote("adopt", e.object)
+		return true
+	case owner == nil || owner.UID != parent.GetUID():
+		return false
+	case !selected && !parentGoes:
+		e.object = withoutController(e.object, parent)
+		c.wrote("release", e.object)
+		return false
+	default:
+		return selected
+	}
+}
+
+func isControlledBy(object, parent *unstructured.Unstructured) bool {
+	owner := metav1.GetControllerOfNoCopy(object)
+	return owner != nil && owner.UID == parent.GetUID()
+}
+
+func withController(object, parent *unstructured.Unstructured) *unstructured.Unstructured {
+	object = object.DeepCopy()
+	object.SetOwnerReferences(append(object.GetOwnerReferences(), metav1.OwnerReference{
+		APIVersion:         parent.GetAPIVersion(),
+		Kind:               parent.GetKind(),
+		Name:               parent.GetName(),
+		UID:                parent.GetUID(),
+		Controller:         ptr.To(true),
+		BlockOwnerDeletion: ptr.To(true),
+	}))
+	return object
+}
+
+func withoutController(object, parent *unstructured.Unstructured) *unstructured.Unstructured {
+	object = object.DeepCopy()
+	object.SetOwnerReferences(slices.DeleteFunc(object.GetOwnerReferences(), func(r metav1.OwnerReference) bool {
+		return r.UID == parent.GetUID()
+	}))
+	return object
+}

@@ -1,0 +1,119 @@
+package simulate
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/nginx-stream/tcpingress/hooks/metacontroller"
+)
+
+// customizeKey is what answers of a customize hook are remembered by, for ever:
+// that is why they may depend on the spec only.
+type customizeKey struct {
+	controller string
+	uid        types.UID
+	generation int64
+}
+
+// related gives the objects that the customize hook asks for. Groups that were
+// asked for are there, also if they are empty.
+func (c *Cluster) related(ctl *controller, parent *unstructured.Unstructured) (objectMap, error) {
+	objects := objectMap{}
+	if ctl.customize == nil {
+		return objects, nil
+	}
+	rules, err := c.relatedRules(ctl, parent)
+	if err != nil {
+		return nil, err
+	}
+	for _, rule := range rules {
+		if err := c.addRelated(objects, rule); err != nil {
+			return nil, fmt.Errorf("selecting related %s: %w", rule.Resource, err)
+		}
+	}
+	return objects, nil
+}
+
+func (c *Cluster) relatedRules(ctl *controller, parent *unstructured.Unstructured) ([]metacontroller.RelatedResourceRule, error) {
+	k := customizeKey{ctl.name, parent.GetUID(), parent.GetGeneration()}
+	if rules, known := c.customized[k]; known {
+		return rules, nil
+	}
+	var response customizeResponse
+	if err := c.call(ctl.customize, customizeRequest{ctl.manifest, parent}, &response); err != nil {
+		return nil, err
+	}
+	c.customized[k] = response.RelatedResources
+	return response.RelatedResources, nil
+}
+
+func (c *Cluster) addRelated(objects objectMap, rule metacontroller.RelatedResourceRule) error {
+	kind, err := c.kindOfResource(rule.APIVersion, rule.Resource)
+	if err != nil {
+		return err
+	}
+	selects, err := c.selection(kind, rule)
+	if err != nil {
+		return err
+	}
+	objects.open(kind)
+	for _, e := range c.shelf(kind).list() {
+		if selects(e.object) {
+			objects.insert(kind, e.object)
+		}
+	}
+	return nil
+}
+
+// selection gives the condition that a rule stands for, or the error that
+// Metacontroller gives for combinations that it does not allow.
+func (c *Cluster) selection(kind Kind, rule metacontroller.RelatedResourceRule) (func(*unstructured.Unstructured) bool, error) {
+	if len(rule.Names) > 0 && (rule.LabelSelector != nil || rule.NamespaceSelector != nil) {
+		return nil, errors.New("names exclude labelSelector and namespaceSelector")
+	}
+	if rule.Namespace != "" && rule.NamespaceSelector != nil {
+		return nil, errors.New("namespace excludes namespaceSelector")
+	}
+	if rule.NamespaceSelector != nil && !kind.Namespaced {
+		return nil, errors.New("namespaceSelector needs a namespaced kind")
+	}
+	byLabels, err := selectorOf(rule.LabelSelector)
+	if err != nil {
+		return nil, fmt.Errorf("reading labelSelector: %w", err)
+	}
+	namespaces, err := selectorOf(rule.NamespaceSelector)
+	if err != nil {
+		return nil, fmt.Errorf("reading namespaceSelector: %w", err)
+	}
+	return func(o *unstructured.Unstructured) bool {
+		switch {
+		case len(rule.Names) > 0 && !slices.Contains(rule.Names, o.GetName()):
+			return false
+		case rule.Namespace != "" && kind.Namespaced && o.GetNamespace() != rule.Namespace:
+			return false
+		case rule.NamespaceSelector != nil && !c.namespaceMatches(namespaces, o.GetNamespace()):
+			return false
+		default:
+			return byLabels.Matches(labels.Set(o.GetLabels()))
+		}
+	}, nil
+}
+
+func selectorOf(selector *metav1.LabelSelector) (labels.Selector, error) {
+	if selector == nil {
+		return labels.Everything(), nil
+	}
+	return metav1.LabelSelectorAsSelector(selector)
+}
+
+// namespaceMatches is false for a namespace that is not there.
+func (c *Cluster) namespaceMatches(selector labels.Selector, namespace string) bool {
+	object := c.Get("v1", "Namespace", "", namespace)
+	return object != nil && selector.Matches(labels.Set(object.GetLabels()))
+}
