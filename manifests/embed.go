@@ -1,0 +1,11 @@
+// Package manifests holds what is applied to a cluster. The base leaves it as
+// files, so that Go code which plays Metacontroller's part runs the very
+// controllers that are deployed. Nothing enters, and nothing else belongs here.
+package manifests
+
+import "embed"
+
+// Base is the kustomization in base/, without the CustomResourceDefinitions.
+//
+//go:embed base
+var Base embed.FS
