@@ -78,9 +78,9 @@ func (c *Cluster) call(hook *metacontroller.Hook, request, response any) error {
 	if err != nil {
 		return fmt.Errorf("calling %s: %w", hook.Path, err)
 	}
-	encoded, err := stdjson.Marshal(answer)
+	encoded, err := metacontroller.Encode(answer)
 	if err != nil {
-		return fmt.Errorf("encoding response of %s: %w", hook.Path, err)
+		return fmt.Errorf("answering %s: %w", hook.Path, err)
 	}
 	if c.options.OnCall != nil {
 		c.options.OnCall(hook.Path, body, encoded)

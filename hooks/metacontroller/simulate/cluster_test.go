@@ -219,7 +219,7 @@ func TestDeleteTakesTheChildren(t *testing.T) {
 func TestSettleRefuses(t *testing.T) {
 	child := func(text string) func(*testing.T) any {
 		return func(t *testing.T) any {
-			return metacontroller.CompositeResponse{Children: []any{object(t, text)}}
+			return metacontroller.CompositeResponse{Status: map[string]any{}, Children: []any{object(t, text)}}
 		}
 	}
 	cases := map[string]struct {
