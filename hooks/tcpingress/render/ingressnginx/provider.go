@@ -4,8 +4,9 @@
 package ingressnginx
 
 import (
-	corev1 "k8s.io/api/core/v1"
-	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/nginx-stream/tcpingress/hooks/tcpingress/l4"
 )
@@ -23,48 +24,112 @@ type Config struct {
 }
 
 // Provider renders for one ingress-nginx controller.
-type Provider struct{ config Config }
-
-// ConfigMap is what shall be applied: client-go's apply configuration, but able
-// to say `data: {}`, with which Metacontroller's merge removes our keys and keeps
-// those of others.
-type ConfigMap struct {
-	metav1ac.TypeMetaApplyConfiguration
-	Metadata *metav1ac.ObjectMetaApplyConfiguration `json:"metadata"`
-	// Data; nil is left out.
-	Data map[string]string `json:"data,omitzero"`
+type Provider struct {
+	config Config
+	// reserved is sorted, each port once.
+	reserved []int32
 }
 
 // New makes a Provider.
-func New(c Config) *Provider { panic("TODO") }
+func New(c Config) *Provider {
+	reserved := slices.Clone(c.Reserved)
+	slices.Sort(reserved)
+	return &Provider{config: c, reserved: slices.Compact(reserved)}
+}
 
 // DefaultReserved are the ports that a controller with default flags, as the
-// chart runs it, needs itself.
+// chart runs it, needs itself: HTTP and HTTPS with SSL passthrough, the default
+// server, the admission webhook, profiler, status and stream endpoints, health
+// check, and the internal syslog. The controller refuses all but 8443 and 11514;
+// those would clash when nginx binds them, and every later change would be lost.
 func DefaultReserved() []int32 {
 	return []int32{80, 442, 443, 8181, 8443, 10245, 10246, 10247, 10254, 11514}
 }
 
+// DefaultSelector are the labels of the controller's pods as the chart makes them
+// under the release name ingress-nginx.
+func DefaultSelector() map[string]string {
+	return map[string]string{
+		"app.kubernetes.io/name":      "ingress-nginx",
+		"app.kubernetes.io/instance":  "ingress-nginx",
+		"app.kubernetes.io/component": "controller",
+	}
+}
+
 // Check gives the field of the listener that ingress-nginx cannot express, as its
 // path in the rule, or "".
-func (p *Provider) Check(l *l4.Listener) string { panic("TODO") }
+func (p *Provider) Check(l *l4.Listener) string {
+	udp := l.Protocol == l4.UDP
+	switch {
+	case len(l.Hosts) > 0:
+		return "hosts"
+	case udp && l.AcceptProxy:
+		return "proxyProtocol.accept"
+	case l.SendProxy != l4.SendNone && (udp || l.SendProxy != l4.SendV1):
+		return "proxyProtocol.send"
+	case len(l.AllowSources) > 0:
+		return "allowSources"
+	case l.ConnectTimeout != 0:
+		return "timeouts.connect"
+	case l.IdleTimeout != 0:
+		return "timeouts.idle"
+	case l.ConnectionsPerClient != 0:
+		return "limits.connectionsPerClient"
+	case isNumber(l.Backend.PortName):
+		// ingress-nginx would look for the number.
+		return "backend.service.port.name"
+	default:
+		return ""
+	}
+}
+
+func isNumber(s string) bool {
+	_, err := strconv.Atoi(s)
+	return err == nil
+}
 
 // Reserved tells whether the controller needs the port itself.
-func (p *Provider) Reserved(protocol l4.Protocol, port int32) bool { panic("TODO") }
+func (p *Provider) Reserved(_ l4.Protocol, port int32) bool {
+	_, found := slices.BinarySearch(p.reserved, port)
+	return found
+}
 
 // ReservedText names the reserved ports for a message: "80, 443, 8443".
-func (p *Provider) ReservedText() string { panic("TODO") }
+func (p *Provider) ReservedText() string {
+	names := make([]string, len(p.reserved))
+	for i, port := range p.reserved {
+		names[i] = strconv.Itoa(int(port))
+	}
+	return strings.Join(names, ", ")
+}
 
 // Enabled tells whether there is a ConfigMap for the protocol.
-func (p *Provider) Enabled(protocol l4.Protocol) bool { panic("TODO") }
+func (p *Provider) Enabled(protocol l4.Protocol) bool { return p.name(protocol) != "" }
 
-// Charges gives the bytes that the listener adds to its ConfigMap.
-func (p *Provider) Charges(l *l4.Listener) []l4.Charge { panic("TODO") }
+// name of the ConfigMap of a protocol, "" if there is none.
+func (p *Provider) name(protocol l4.Protocol) string {
+	switch protocol {
+	case l4.TCP:
+		return p.config.TCPConfigMap
+	case l4.UDP:
+		return p.config.UDPConfigMap
+	default:
+		return ""
+	}
+}
 
-// Budgets gives the bytes that each ConfigMap has for our listeners.
-func (p *Provider) Budgets(o *Observed) []l4.Charge { panic("TODO") }
+// text names the ConfigMap of a protocol for a message.
+func (p *Provider) text(protocol l4.Protocol) string {
+	return "ConfigMap " + p.config.Namespace + "/" + p.name(protocol)
+}
 
-// ConfigMaps gives the ConfigMaps that shall exist, sorted by name.
-func (p *Provider) ConfigMaps(table l4.Table, o *Observed) []*ConfigMap { panic("TODO") }
-
-// Observe reads the observed ConfigMaps; others than those of the Config are ignored.
-func (p *Provider) Observe(configMaps []corev1.ConfigMap) *Observed { panic("TODO") }
+// enabled lists the protocols that have a ConfigMap.
+func (p *Provider) enabled() []l4.Protocol {
+	var list []l4.Protocol
+	for _, protocol := range []l4.Protocol{l4.TCP, l4.UDP} {
+		if p.Enabled(protocol) {
+			list = append(list, protocol)
+		}
+	}
+	return list
+}

@@ -2,42 +2,22 @@
 // protocol. Settings, port numbers and the observed Service enter; what shall be
 // applied leaves. It may not know which data plane listens behind the Service, and
 // never writes what somebody else owns: node ports, status, ports of others.
+//
+// The settings are taken to be legal by themselves. What is decided here is
+// whether they fit the Service that is there: nothing may leave that the API
+// server would refuse as an update of it, because one refused child stops all.
 package service
 
 import (
+	"maps"
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
 
 	"github.com/nginx-stream/tcpingress/hooks/tcpingress/l4"
 )
-
-// None is the Settings.Type of a class that makes no Service.
-const None = "None"
-
-// Settings say what the Service of one protocol shall be like.
-type Settings struct {
-	Namespace, Name string
-	Protocol        l4.Protocol
-	// Type is LoadBalancer, NodePort, ClusterIP or None. "" means LoadBalancer,
-	// but leaves the type of an adopted Service as it is.
-	Type string
-	// Selector of the pods; it is written to an adopted Service only if it is
-	// SelectorExplicit.
-	Selector         map[string]string
-	SelectorExplicit bool
-	// Labels and Annotations are all that shall be set, the class's label included.
-	Labels, Annotations           map[string]string
-	LoadBalancerClass             string
-	LoadBalancerSourceRanges      []string
-	ExternalTrafficPolicy         corev1.ServiceExternalTrafficPolicy
-	IPFamilyPolicy                corev1.IPFamilyPolicy
-	AllocateLoadBalancerNodePorts *bool
-	// IdlePort keeps the Service while there is no listener; 0 means unset.
-	IdlePort int32
-	// MaxPorts is the wanted limit of ports; 0 means the default.
-	MaxPorts int32
-}
 
 // Service is what shall be applied: client-go's apply configuration, but able to
 // say `ports: []`, with which Metacontroller's merge removes our ports and keeps
@@ -57,23 +37,59 @@ type Spec struct {
 }
 
 // Render gives the Service that shall exist with these ports, or nil if there
-// shall be none. Observed is nil if there is none yet. Ports may come in any order.
-func Render(s Settings, ports []int32, observed *corev1.Service) *Service { panic("TODO") }
+// shall be none. Observed is nil if there is none yet. Ports may come in any order;
+// a number that a port of somebody else has is left out, see Taken.
+//
+// A Service without ports is kept only where others have ports on it, or where
+// the idle port keeps its address; the idle port makes a TCP Service, but no UDP
+// Service, that was not there.
+func Render(s Settings, ports []int32, observed *corev1.Service) *Service {
+	now := look(s, observed)
+	list := now.usable(ports)
+	if len(list) == 0 && len(now.Foreign) == 0 {
+		if s.Type == None || s.IdlePort == 0 || (s.Protocol == l4.UDP && observed == nil) {
+			return nil
+		}
+		list = []int32{s.IdlePort}
+	}
+	return build(now, list)
+}
 
-// Problems gives a sentence for each setting that the API server would refuse, or
-// that cannot be applied to the observed Service, which may be nil. Render leaves
-// such a setting out.
-func Problems(s Settings, observed *corev1.Service) []string { panic("TODO") }
+// usable sorts the ports that can be written beside those of others.
+func (v *view) usable(ports []int32) []int32 {
+	if v.settings.Type == None || v.blocked {
+		return nil
+	}
+	taken := v.taken()
+	list := make([]int32, 0, len(ports))
+	for _, port := range ports {
+		if _, ok := taken[v.key(port)]; !ok {
+			list = append(list, port)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
 
-// Limit gives the number of ports that the Service may have, those of others
-// included.
-func (s Settings) Limit() int { panic("TODO") }
-
-// Child names the Service for a message: "Service ingress-nginx/nginx-stream-tcp".
-func (s Settings) Child() string { panic("TODO") }
-
-// Charge gives the bytes that a port adds to the Service.
-func Charge(p l4.Protocol, port int32) int { panic("TODO") }
-
-// Budget gives the bytes that the Service has for our ports.
-func Budget(s Settings, observed *corev1.Service) l4.Charge { panic("TODO") }
+func build(now *view, ports []int32) *Service {
+	s := now.settings
+	child := &Service{
+		Metadata: &metav1ac.ObjectMetaApplyConfiguration{
+			Name:        &s.Name,
+			Namespace:   &s.Namespace,
+			Labels:      maps.Clone(s.Labels),
+			Annotations: now.annotations(),
+		},
+		Spec: Spec{ServiceSpecApplyConfiguration: now.spec()},
+	}
+	child.WithKind("Service").WithAPIVersion("v1")
+	// While blocked, the list is left alone: even an empty one would be merged.
+	if now.blocked && !now.fields.Has("spec", "ports") {
+		return child
+	}
+	child.Spec.Ports = make([]corev1ac.ServicePortApplyConfiguration, len(ports))
+	for i, port := range ports {
+		child.Spec.Ports[i] = portOf(s.Protocol, port)
+	}
+	return child
+}
