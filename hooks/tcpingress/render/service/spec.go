@@ -47,7 +47,10 @@ func (v *view) effectiveSettings() Settings {
 		return s
 	}
 	have := &v.service.Spec
-	s.Selector, s.SelectorExplicit = have.Selector, false
+	s.Selector, s.SelectorExplicit = maps.Clone(have.Selector), false
+	if !v.serverSide {
+		maps.DeleteFunc(s.Selector, func(key, _ string) bool { return !v.fields.Has("spec", "selector", key) })
+	}
 	if v.fields.Has("spec", "externalTrafficPolicy") {
 		s.ExternalTrafficPolicy = string(have.ExternalTrafficPolicy)
 	}
@@ -73,18 +76,15 @@ func (v *view) observedType() corev1.ServiceType {
 // wantedType is the type that the class asks for, "" where it leaves an adopted
 // Service as it is.
 func (v *view) wantedType() corev1.ServiceType {
-	mine := v.service == nil || v.fields.Has("spec", "type")
 	switch {
-	case v.settings.Type == None && mine:
-		return v.observedType()
-	case v.settings.Type == None:
-		return ""
-	case v.settings.Type != "":
+	case v.settings.Type != "" && v.settings.Type != None:
 		return corev1.ServiceType(v.settings.Type)
-	case mine:
-		return corev1.ServiceTypeLoadBalancer
-	default:
+	case v.service != nil && !v.fields.Has("spec", "type"):
 		return ""
+	case v.settings.Type == None:
+		return v.observedType()
+	default:
+		return corev1.ServiceTypeLoadBalancer
 	}
 }
 
