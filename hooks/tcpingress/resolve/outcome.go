@@ -40,6 +40,9 @@ type RuleVerdict struct {
 	// backend while an edited one waits for its verdict, or nil while it may not
 	// be rendered.
 	Render *l4.Listener
+	// Withdrawn tells that Render is nil because the Service may not be used,
+	// rather than not having been looked at.
+	Withdrawn bool
 }
 
 // Accepted tells whether the rule holds its port.
