@@ -14,6 +14,8 @@ type Group struct {
 	apiVersion, kind string
 	// read decodes one more object and tells what it is.
 	read func(*jsontext.Decoder) (Identity, error)
+	// seen makes the group optional, and tells that it was there.
+	seen *bool
 	// sort puts the objects in order, and gives one that is there twice.
 	sort func() (twice *Identity)
 }
@@ -27,6 +29,14 @@ func Into[T any, P interface {
 	return into(apiVersion, kind, list,
 		func(dec *jsontext.Decoder, t *T) error { return json.UnmarshalDecode(dec, t) },
 		func(t *T) Identity { return P(t).Identity() })
+}
+
+// Optional makes a group that a request may lack, for a hook that asks for it in
+// some cases only. The hook must look at seen: an absent group does not mean that
+// there are no such objects.
+func Optional(g Group, seen *bool) Group {
+	g.seen = seen
+	return g
 }
 
 // IntoTyped is Into for the types of Kubernetes' own packages. Their objects are

@@ -213,7 +213,10 @@ func (r *reader) check() error {
 func checkGroups(where string, groups []Group, seen []bool) error {
 	for i := range groups {
 		g := &groups[i]
-		if seen == nil || !seen[i] {
+		present := seen != nil && seen[i]
+		if g.seen != nil {
+			*g.seen = present
+		} else if !present {
 			return &MissingGroup{Where: where, Group: g.wireName()}
 		}
 		if twice := g.sort(); twice != nil {

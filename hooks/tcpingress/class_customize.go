@@ -1,0 +1,59 @@
+package tcpingress
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	crdv1 "github.com/nginx-stream/tcpingress/crd/v1"
+	"github.com/nginx-stream/tcpingress/hooks/metacontroller"
+)
+
+// customizeClass asks for all TCPIngresses and classes, for the Namespaces where
+// the class selects some by label, and for the objects that have the names of its
+// children: one that is not ours must be told from one that does not exist.
+func customizeClass(body []byte, _ time.Time) (any, error) {
+	var parent classObject
+	if err := metacontroller.DecodeCustomize(body, &parent, crdv1.APIVersion, crdv1.KindTCPIngressClass); err != nil {
+		return nil, err
+	}
+	return metacontroller.CustomizeResponse{RelatedResources: classRelated(&parent)}, nil
+}
+
+func classRelated(parent *classObject) []metacontroller.RelatedResourceRule {
+	all := &metav1.LabelSelector{}
+	rules := []metacontroller.RelatedResourceRule{
+		{APIVersion: crdv1.APIVersion, Resource: "tcpingresses", LabelSelector: all},
+		{APIVersion: crdv1.APIVersion, Resource: "tcpingressclasses", LabelSelector: all},
+	}
+	if selectsNamespaces(&parent.Spec) {
+		rules = append(rules, metacontroller.RelatedResourceRule{APIVersion: "v1", Resource: "namespaces", LabelSelector: all})
+	}
+	layout := layoutOf(parent.Name, &parent.Spec)
+	named := func(resource string, names []string) {
+		// Without names Metacontroller would select every object of the namespace.
+		if len(names) > 0 {
+			rules = append(rules, metacontroller.RelatedResourceRule{
+				APIVersion: "v1", Resource: resource, Namespace: parent.Spec.Namespace, Names: names,
+			})
+		}
+	}
+	named("configmaps", layout.configMaps())
+	named("services", layout.services())
+	return rules
+}
+
+// selectsNamespaces tells whether the labels of namespaces matter to the class.
+func selectsNamespaces(spec *crdv1.TCPIngressClassSpec) bool {
+	if a := spec.AllowedNamespaces; a != nil && a.From == crdv1.NamespacesFromSelector {
+		return true
+	}
+	if spec.Ports != nil {
+		for i := range spec.Ports.Grants {
+			if spec.Ports.Grants[i].NamespaceSelector != nil {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,102 @@
+package tcpingress
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+
+	crdv1 "github.com/nginx-stream/tcpingress/crd/v1"
+	"github.com/nginx-stream/tcpingress/hooks/metacontroller"
+	"github.com/nginx-stream/tcpingress/hooks/tcpingress/validate"
+)
+
+// ingressInput is a sync request for a TCPIngress.
+type ingressInput struct {
+	parent    ingressObject
+	slices    []crdv1.TCPIngressSlice
+	services  []corev1.Service
+	endpoints []discoveryv1.EndpointSlice
+}
+
+// syncIngress answers with the status of a TCPIngress. It has no children.
+func syncIngress(body []byte, now time.Time) (any, error) {
+	var in ingressInput
+	if err := in.decode(body); err != nil {
+		return nil, err
+	}
+	return metacontroller.CompositeResponse{Status: in.status(now)}, nil
+}
+
+func (in *ingressInput) decode(body []byte) error {
+	// The parent says which groups were asked for, but they may stand before it.
+	var servicesSeen, endpointsSeen bool
+	s := &metacontroller.Sync{
+		Parent: &in.parent, ParentAPIVersion: crdv1.APIVersion, ParentKind: crdv1.KindTCPIngress,
+		Related: []metacontroller.Group{
+			verdictSlices(&in.slices),
+			metacontroller.Optional(backendServices(&in.services), &servicesSeen),
+			metacontroller.Optional(endpointSlices(&in.endpoints), &endpointsSeen),
+		},
+	}
+	if _, err := metacontroller.DecodeComposite(body, s); err != nil {
+		return err
+	}
+	want := len(serviceNames(&in.parent.Spec)) > 0
+	return complete(
+		asked{group: "Service.v1", want: want, seen: servicesSeen},
+		asked{group: "EndpointSlice.discovery.k8s.io/v1", want: want, seen: endpointsSeen},
+	)
+}
+
+func (in *ingressInput) key() string {
+	return in.parent.Namespace + "/" + in.parent.Name
+}
+
+// judged finds the slice that holds a verdict on the object. A TCPIngress that
+// names no class takes the one of the class that judged it before, else the one
+// whose class comes first by name.
+func (in *ingressInput) judged() (*crdv1.TCPIngressSlice, *crdv1.SliceEntry) {
+	var found []*crdv1.TCPIngressSlice
+	for i := range in.slices {
+		slice := &in.slices[i]
+		if _, ok := slice.Entries[in.key()]; !ok {
+			continue
+		}
+		if want := in.parent.Spec.IngressClassName; want != "" && want != slice.Class {
+			continue
+		}
+		found = append(found, slice)
+	}
+	if len(found) == 0 {
+		return nil, nil
+	}
+	before := in.parent.Status.ClassName
+	slices.SortFunc(found, func(a, b *crdv1.TCPIngressSlice) int {
+		if (a.Class == before) != (b.Class == before) {
+			if a.Class == before {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(a.Class, b.Class)
+	})
+	entry := found[0].Entries[in.key()]
+	return found[0], &entry
+}
+
+// ruleNames gives each rule the name that its verdict and its status go by.
+func ruleNames(spec *crdv1.TCPIngressSpec) []string {
+	names := make([]string, len(spec.Rules))
+	seen := make(map[string]bool, len(spec.Rules))
+	for i := range spec.Rules {
+		names[i] = validate.RuleName(&spec.Rules[i])
+		if seen[names[i]] {
+			names[i] = indexName(i)
+		}
+		seen[names[i]] = true
+	}
+	return names
+}

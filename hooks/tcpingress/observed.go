@@ -1,0 +1,212 @@
+package tcpingress
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	crdv1 "github.com/nginx-stream/tcpingress/crd/v1"
+	"github.com/nginx-stream/tcpingress/hooks/tcpingress/l4"
+	"github.com/nginx-stream/tcpingress/hooks/tcpingress/render/ingressnginx"
+	"github.com/nginx-stream/tcpingress/hooks/tcpingress/render/service"
+)
+
+// observed is what the children of a class look like now.
+type observed struct {
+	layout *layout
+	uid    string
+	nginx  *ingressnginx.Provider
+	config ingressnginx.Observed
+	// configMaps tells which ConfigMaps are there as our children.
+	configMaps map[l4.Protocol]bool
+	// serviceObjects are our Services, nil where there is none.
+	serviceObjects map[l4.Protocol]*corev1.Service
+	services       map[l4.Protocol]service.Observed
+	// notOwned holds, by "ConfigMap ns/name", why an object under the name of a
+	// child is not ours.
+	notOwned map[string]string
+}
+
+func (in *classInput) observe(l *layout) *observed {
+	o := &observed{
+		layout:         l,
+		uid:            in.parent.UID,
+		nginx:          ingressnginx.New(l.nginx),
+		configMaps:     make(map[l4.Protocol]bool, len(protocols())),
+		serviceObjects: make(map[l4.Protocol]*corev1.Service, len(protocols())),
+		services:       make(map[l4.Protocol]service.Observed, len(protocols())),
+		notOwned:       make(map[string]string),
+	}
+	var list []corev1.ConfigMap
+	for i := range in.configMaps {
+		cm := in.configMaps[i].ConfigMap
+		list = append(list, cm)
+		for _, p := range protocols() {
+			if cm.Namespace == l.nginx.Namespace && cm.Name == l.configMap(p) {
+				o.configMaps[p] = true
+			}
+		}
+	}
+	o.config = o.nginx.Observe(list)
+	for _, p := range protocols() {
+		s := l.settings(p)
+		for i := range in.services {
+			if svc := &in.services[i].Service; svc.Namespace == s.Namespace && svc.Name == s.Name {
+				o.serviceObjects[p] = svc
+			}
+		}
+		o.services[p] = service.Observe(*s, o.serviceObjects[p])
+	}
+	o.findForeign(in)
+	return o
+}
+
+// findForeign looks for objects that have the name of a child without being one.
+// Metacontroller swallows the error of creating them again.
+func (o *observed) findForeign(in *classInput) {
+	ours := make(map[string]bool, len(in.configMaps)+len(in.services))
+	for i := range in.configMaps {
+		ours[objectText("ConfigMap", &in.configMaps[i].ObjectMeta)] = true
+	}
+	for i := range in.services {
+		ours[objectText("Service", &in.services[i].ObjectMeta)] = true
+	}
+	for _, list := range [][]ownedObject{in.namedConfigMaps, in.namedServices} {
+		for i := range list {
+			object := &list[i]
+			text := fmt.Sprintf("%s %s/%s", object.Kind, object.Metadata.Namespace, object.Metadata.Name)
+			if ours[text] || object.Metadata.DeletionTimestamp != nil || object.Metadata.Namespace != o.layout.nginx.Namespace {
+				continue
+			}
+			owner := object.controller()
+			switch {
+			case owner == nil:
+				o.notOwned[text] = childNotOwned(text, o.layout.class, o.uid)
+			case string(owner.UID) != o.uid:
+				o.notOwned[text] = ownedByOther(text, owner.Kind+" "+owner.Name)
+			}
+		}
+	}
+}
+
+func objectText(kind string, meta *metav1.ObjectMeta) string {
+	return fmt.Sprintf("%s %s/%s", kind, meta.Namespace, meta.Name)
+}
+
+func (o *observed) configMapText(p l4.Protocol) string {
+	return fmt.Sprintf("ConfigMap %s/%s", o.layout.nginx.Namespace, o.layout.configMap(p))
+}
+
+func (o *observed) serviceText(p l4.Protocol) string {
+	s := o.layout.settings(p)
+	return fmt.Sprintf("Service %s/%s", s.Namespace, s.Name)
+}
+
+// hasService tells whether the class has a Service for the protocol at all.
+func (o *observed) hasService(p l4.Protocol) bool {
+	return o.layout.settings(p).Type != string(crdv1.ServiceNone)
+}
+
+// taken gathers the numbers that ports of others on our Services use.
+func (o *observed) taken() map[l4.Key]string {
+	taken := maps.Clone(o.config.Taken)
+	if taken == nil {
+		taken = make(map[l4.Key]string)
+	}
+	for _, p := range protocols() {
+		maps.Copy(taken, service.Taken(*o.layout.settings(p), o.serviceObjects[p]))
+	}
+	return taken
+}
+
+func (o *observed) renderService(p l4.Protocol, table l4.Table) *service.Service {
+	var ports []int32
+	for i := range table {
+		l := &table[i]
+		if l.Protocol != p {
+			continue
+		}
+		for n := l.Port; n <= l.Last(); n++ {
+			ports = append(ports, n)
+		}
+	}
+	// Rules that share a port by hosts have one port of the Service.
+	ports = slices.Compact(ports)
+	return service.Render(*o.layout.settings(p), ports, o.serviceObjects[p])
+}
+
+// addresses lists where the class is reached.
+func (o *observed) addresses() []crdv1.Address {
+	var list []crdv1.Address
+	for _, p := range protocols() {
+		if !o.hasService(p) {
+			continue
+		}
+		for _, a := range o.services[p].Addresses {
+			list = append(list, crdv1.Address{Protocol: crdv1.Protocol(p), Type: crdv1.AddressType(a.Type), Value: a.Value})
+		}
+	}
+	return list
+}
+
+// state tells whether the observed children carry a rule exactly, and if not,
+// why not.
+func (o *observed) state(l *l4.Listener) (live bool, reason, message string) {
+	for _, object := range []string{o.configMapText(l.Protocol), o.serviceText(l.Protocol)} {
+		if text, ok := o.notOwned[object]; ok {
+			return false, crdv1.ReasonChildNotOwned, text
+		}
+	}
+	if !o.config.Live(l) {
+		return false, crdv1.ReasonPending, o.pending(o.config.Problems)
+	}
+	if !o.hasService(l.Protocol) {
+		return true, "", ""
+	}
+	svc := o.services[l.Protocol]
+	for n := l.Port; n <= l.Last(); n++ {
+		if !svc.Live(n) {
+			return false, crdv1.ReasonPending, o.pending(svc.Problems)
+		}
+	}
+	if !svc.Addressed() {
+		return false, crdv1.ReasonAddressPending, addressPending(o.serviceText(l.Protocol))
+	}
+	return true, "", ""
+}
+
+// pending tells why a child does not carry a rule: what stands in its way, or
+// that the change is still to come.
+func (o *observed) pending(problems []string) string {
+	if len(problems) > 0 {
+		return strings.Join(problems, " ")
+	}
+	return pendingMessage(o.layout.class)
+}
+
+// problems are sentences on what cannot be done to the children as they are.
+func (o *observed) problems() []string {
+	list := slices.Clone(o.config.Problems)
+	for _, p := range protocols() {
+		list = append(list, o.services[p].Problems...)
+	}
+	return list
+}
+
+// foreign lists the entries of others: keys of the ConfigMaps and ports of the
+// Services, sorted.
+func (o *observed) foreign(table l4.Table, before func(l4.Key) bool) []string {
+	list := o.config.Foreign(table, before)
+	for _, p := range protocols() {
+		for _, port := range o.services[p].Foreign {
+			list = append(list, fmt.Sprintf("port %s (%d/%s) of %s", cmp.Or(port.Name, "without a name"), port.Port, p, o.serviceText(p)))
+		}
+	}
+	slices.Sort(list)
+	return list
+}
