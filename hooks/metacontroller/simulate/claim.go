@@ -8,8 +8,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// labelControllerUID is what a generated selector selects by.
-const labelControllerUID = "controller-uid"
+// ControllerUIDLabel is what a generated selector selects by.
+const ControllerUIDLabel = "controller-uid"
 
 // claim gives the observed children of a composite's parent. Objects without a
 // controller that carry its label are adopted; own ones without it are released.
@@ -31,7 +31,7 @@ func (c *Cluster) claim(ctl *controller, parent *unstructured.Unstructured) obje
 
 func (c *Cluster) claimOne(parent *unstructured.Unstructured, e *entry) bool {
 	owner := metav1.GetControllerOfNoCopy(e.object)
-	selected := e.object.GetLabels()[labelControllerUID] == string(parent.GetUID())
+	selected := e.object.GetLabels()[ControllerUIDLabel] == string(parent.GetUID())
 	parentGoes := parent.GetDeletionTimestamp() != nil
 	switch {
 	case owner == nil && selected && !parentGoes && e.object.GetDeletionTimestamp() == nil:

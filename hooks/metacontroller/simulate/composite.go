@@ -32,8 +32,8 @@ func (c *Cluster) syncComposite(ctl *controller, kind Kind, parent *unstructured
 		if labels == nil {
 			labels = map[string]string{}
 		}
-		if _, labelled := labels[labelControllerUID]; !labelled {
-			labels[labelControllerUID] = string(parent.GetUID())
+		if _, labelled := labels[ControllerUIDLabel]; !labelled {
+			labels[ControllerUIDLabel] = string(parent.GetUID())
 			child.SetLabels(labels)
 		}
 	})

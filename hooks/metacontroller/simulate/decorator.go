@@ -6,8 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// annotationDecorator names the DecoratorController that made an attachment.
-const annotationDecorator = "metacontroller.k8s.io/decorator-controller"
+// DecoratorAnnotation names the DecoratorController that made an attachment.
+const DecoratorAnnotation = "metacontroller.k8s.io/decorator-controller"
 
 // syncDecorated is one sync of an object of a DecoratorController: attachments,
 // customize, call, labels and annotations, attachments again.
@@ -34,7 +34,7 @@ func (c *Cluster) syncDecorated(ctl *controller, kind Kind, parent *unstructured
 		if annotations == nil {
 			annotations = map[string]string{}
 		}
-		annotations[annotationDecorator] = ctl.name
+		annotations[DecoratorAnnotation] = ctl.name
 		child.SetAnnotations(annotations)
 	})
 	if parent.GetDeletionTimestamp() != nil {
@@ -53,7 +53,7 @@ func (c *Cluster) attachments(ctl *controller, parent *unstructured.Unstructured
 	for _, rule := range ctl.children {
 		attachments.open(rule.kind)
 		for _, e := range c.shelf(rule.kind).list() {
-			if isControlledBy(e.object, parent) && e.object.GetAnnotations()[annotationDecorator] == ctl.name {
+			if isControlledBy(e.object, parent) && e.object.GetAnnotations()[DecoratorAnnotation] == ctl.name {
 				attachments.insert(rule.kind, e.object)
 			}
 		}
