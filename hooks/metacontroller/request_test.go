@@ -280,3 +280,22 @@ func TestDecodeTruncated(t *testing.T) {
 		require.NotContains(t, bad.Problem, "\n")
 	}
 }
+
+func TestPeekParent(t *testing.T) {
+	tests := map[string]struct{ body, want string }{
+		"a composite":          {string(recorded(t, "composite-sync-v2")), "nginx-stream.dev/v1 TCPIngressClass nginx"},
+		"a decorator":          {string(recorded(t, "decorator-sync")), "v1 Service data/redis"},
+		"broken further down":  {`{` + goodParent + `,"children":{`, "nginx-stream.dev/v1 TCPIngressClass nginx"},
+		"broken before":        {`{"controller":{`, ""},
+		"a null parent":        {`{"parent":null}`, ""},
+		"a parent of no shape": {`{"parent":[1]}`, ""},
+		"no parent":            {`{"children":{}}`, ""},
+		"no object":            {`[]`, ""},
+		"nothing":              {``, ""},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, tc.want, PeekParent([]byte(tc.body)))
+		})
+	}
+}

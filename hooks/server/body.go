@@ -1,0 +1,67 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+)
+
+// trusted is how much memory a request gets on its word alone. One that announces
+// more gets the rest when that much has arrived.
+const trusted = 1 << 20
+
+// readBody reads the whole body into memory of about its size.
+func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+	if r.ContentLength > limit {
+		return nil, tooLarge(limit)
+	}
+	body, err := readAll(http.MaxBytesReader(w, r.Body, limit), r.ContentLength)
+	var beyond *http.MaxBytesError
+	switch {
+	case errors.As(err, &beyond):
+		return nil, tooLarge(limit)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, &problem{code: http.StatusRequestTimeout, text: "the body did not arrive in time", cause: err}
+	case err != nil:
+		return nil, &problem{code: http.StatusBadRequest, text: "the body did not arrive whole", cause: err}
+	case len(body) == 0:
+		return nil, &problem{code: http.StatusBadRequest, text: "the body is empty"}
+	default:
+		return body, nil
+	}
+}
+
+func tooLarge(limit int64) error {
+	return &problem{
+		code: http.StatusRequestEntityTooLarge,
+		text: fmt.Sprintf("the body is larger than %d bytes, which --max-body can raise", limit),
+	}
+}
+
+// readAll is io.ReadAll with the announced length, which is -1 if unknown.
+func readAll(r io.Reader, length int64) ([]byte, error) {
+	// One byte more, so that the end is seen without growing.
+	b := make([]byte, 0, min(max(length, 512), trusted)+1)
+	for {
+		n, err := r.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				return b, nil
+			}
+			return nil, err
+		}
+		if len(b) == cap(b) {
+			b = grow(b, length)
+		}
+	}
+}
+
+func grow(b []byte, length int64) []byte {
+	if int64(cap(b)) <= length {
+		return append(make([]byte, 0, length+1), b...)
+	}
+	return append(b, 0)[:len(b)]
+}

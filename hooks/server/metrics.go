@@ -1,0 +1,69 @@
+package server
+
+import (
+	"net/http"
+	"runtime"
+	"strconv"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// metrics has a registry of its own, so that nothing else gets into a scrape.
+type metrics struct {
+	registry *prometheus.Registry
+	requests *prometheus.CounterVec
+	duration *prometheus.HistogramVec
+	bytes    *prometheus.HistogramVec
+	inFlight prometheus.Gauge
+}
+
+func newMetrics(build Build) *metrics {
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "tcpingress_hook_requests_total",
+			Help: "Hook calls by hook and status code.",
+		}, []string{"hook", "code"}),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "tcpingress_hook_duration_seconds",
+			Help: "Time from the header of a hook call to its answer, by hook and status code.",
+			// 0.5 ms to 16 s: Metacontroller gives up after 10 s.
+			Buckets: prometheus.ExponentialBuckets(0.0005, 2, 16),
+		}, []string{"hook", "code"}),
+		bytes: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "tcpingress_hook_request_bytes",
+			Help:    "Size of the bodies of hook calls that were read whole, by hook.",
+			Buckets: prometheus.ExponentialBuckets(1<<10, 4, 9),
+		}, []string{"hook"}),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "tcpingress_hook_requests_in_flight",
+			Help: "Hook calls that are running.",
+		}),
+	}
+	info := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "tcpingress_build_info",
+		Help: "Always 1; the labels tell the version.",
+		ConstLabels: prometheus.Labels{
+			"version": build.Version, "revision": build.Revision, "goversion": runtime.Version(),
+		},
+	})
+	info.Set(1)
+	m.registry.MustRegister(m.requests, m.duration, m.bytes, m.inFlight, info,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+func (m *metrics) handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}
+
+func (m *metrics) observe(o *outcome) {
+	code := strconv.Itoa(o.code)
+	m.requests.WithLabelValues(o.path, code).Inc()
+	m.duration.WithLabelValues(o.path, code).Observe(o.duration.Seconds())
+	if o.body != nil {
+		m.bytes.WithLabelValues(o.path).Observe(float64(len(o.body)))
+	}
+}
