@@ -131,8 +131,8 @@ func (l *loader) loadItems(in *input, list source, items []any) error {
 }
 
 func (l *loader) add(in *input, s source, kind simulate.Kind) error {
-	if metadata, isObject := s.object.Object["metadata"].(map[string]any); !isObject || metadata["name"] == nil {
-		return fmt.Errorf("%s: the %s has no metadata.name", s.at(), kind.Kind)
+	if err := checkName(&s, kind); err != nil {
+		return err
 	}
 	if err := checkFields(&s); err != nil {
 		return err
@@ -144,5 +144,22 @@ func (l *loader) add(in *input, s source, kind simulate.Kind) error {
 		s.object.SetNamespace(defaultNamespace)
 	}
 	in.sources = append(in.sources, s)
+	return nil
+}
+
+// checkName wants a name and, where there is one, a namespace that are strings:
+// YAML takes a bare n, no or off for a boolean.
+func checkName(s *source, kind simulate.Kind) error {
+	metadata, _ := s.object.Object["metadata"].(map[string]any)
+	if metadata["name"] == nil {
+		return fmt.Errorf("%s: the %s has no metadata.name", s.at(), kind.Kind)
+	}
+	for _, field := range []string{"name", "namespace"} {
+		if value := metadata[field]; value != nil {
+			if _, isString := value.(string); !isString {
+				return fmt.Errorf("%s: metadata.%s is %v, a %T; put it into quotes", s.at("metadata", field), field, value, value)
+			}
+		}
+	}
 	return nil
 }

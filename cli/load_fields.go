@@ -1,13 +1,14 @@
 package cli
 
 import (
+	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
-
-	stdjson "encoding/json"
 
 	kjson "sigs.k8s.io/json"
 
@@ -29,7 +30,7 @@ func checkFields(s *source) error {
 	default:
 		return nil
 	}
-	encoded, err := stdjson.Marshal(s.object.Object)
+	encoded, err := json.Marshal(s.object.Object)
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.at(), err)
 	}
@@ -37,6 +38,9 @@ func checkFields(s *source) error {
 	if err != nil {
 		return fmt.Errorf("%s: %s %s: %w", s.at("spec"), s.object.GetKind(), name(s.object), err)
 	}
+	slices.SortStableFunc(unknown, func(a, b error) int {
+		return cmp.Compare(s.lineOf(a), s.lineOf(b))
+	})
 	var errs []error
 	for _, u := range unknown {
 		var field kjson.FieldError
@@ -49,6 +53,15 @@ func checkFields(s *source) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// lineOf gives the line of the field that the error speaks of.
+func (s *source) lineOf(err error) int {
+	var field kjson.FieldError
+	if !errors.As(err, &field) {
+		return s.lines.of()
+	}
+	return s.lines.of(splitPath(field.FieldPath())...)
 }
 
 // splitPath makes spec, rules, 0 and port of "spec.rules[0].port".
