@@ -129,17 +129,22 @@ func writeBook(r *run) {
 
 // writeTable enters what shall be rendered.
 func writeTable(r *run) {
+	sorted := make([]*l4.Listener, 0, len(r.order))
 	for _, c := range r.order {
 		if c.accepted && c.render != nil {
-			r.out.Table = append(r.out.Table, *c.render)
+			sorted = append(sorted, c.render)
 		}
 	}
-	slices.SortFunc(r.out.Table, func(a, b l4.Listener) int {
+	slices.SortFunc(sorted, func(a, b *l4.Listener) int {
 		if d := int(slotOf(a.Protocol, a.Port) - slotOf(b.Protocol, b.Port)); d != 0 {
 			return d
 		}
 		return slices.Compare(a.Hosts, b.Hosts)
 	})
+	r.out.Table = make(l4.Table, len(sorted))
+	for i, l := range sorted {
+		r.out.Table[i] = *l
+	}
 }
 
 // writeVerdicts reports on every rule, in the order of the rules.

@@ -53,18 +53,18 @@ func (r *run) state(m *member) {
 		if c.reason == "" {
 			checkSiblings(c)
 		}
+		c.valid = c.reason == ""
 	}
 }
 
 // ruleErrors gives what is wrong with each rule by itself.
 func ruleErrors(spec *crdv1.TCPIngressSpec) []field.ErrorList {
 	errs := make([]field.ErrorList, len(spec.Rules))
-	path := field.NewPath("spec")
-	if len(spec.Rules) == 1 {
-		errs[0] = validate.Rule(&spec.Rules[0], path.Child("rules").Index(0))
+	if len(spec.Rules) == 1 && len(validate.Rule(&spec.Rules[0], nil)) == 0 {
+		// What most objects are like needs no paths and no names of other rules.
 		return errs
 	}
-	for i, e := range validate.Spec(spec, path).Rules {
+	for i, e := range validate.Spec(spec, field.NewPath("spec")).Rules {
 		errs[i] = e.Own
 	}
 	return errs
@@ -162,7 +162,7 @@ func checkSiblings(c *claim) {
 	}
 	for i := range c.by.claims[:c.index] {
 		o := &c.by.claims[i]
-		if o.reason != "" || o.pooled() || !o.overlaps(c) {
+		if !o.valid || o.pooled() || !o.overlaps(c) {
 			continue
 		}
 		if len(o.want.Hosts) > 0 && len(c.want.Hosts) > 0 {

@@ -31,9 +31,11 @@ type claim struct {
 	want l4.Listener
 	// candidates are numbers that a rule without a port may have had.
 	candidates []int32
-	standing   standing
-	accepted   bool
-	render     *l4.Listener
+	// valid tells that nothing is wrong with the rule by itself.
+	valid    bool
+	standing standing
+	accepted bool
+	render   *l4.Listener
 	// withdrawn tells that nothing is rendered because the Service may not be used.
 	withdrawn bool
 	// reason and message are set where the rule is refused.

@@ -13,7 +13,7 @@ import (
 type evidence struct {
 	entries map[l4.Key]l4.Entry
 	// holders is the old book: an index into names, plus 1.
-	holders     []int32
+	holders     table[int32]
 	hostHolders map[hostSlot]int32
 	names       []string
 	// shared are the ports that are shared by hosts now.
@@ -40,7 +40,6 @@ func readEvidence(r *run) {
 	w := r.world
 	e := &r.evidence
 	e.entries = w.Observed.Entries
-	e.holders = make([]int32, slots)
 	e.names = make([]string, 0, len(w.Class.Listeners)+len(w.Class.Ranges))
 	e.readListeners(w.Class.Listeners)
 	e.readRanges(w.Class.Ranges)
@@ -60,7 +59,7 @@ func (e *evidence) readListeners(listeners map[string]string) {
 		e.names = append(e.names, ingress)
 		s := slotOf(key.Protocol, key.Port)
 		if key.Host == "" {
-			e.holders[s] = int32(len(e.names))
+			e.holders.set(s, int32(len(e.names)))
 			continue
 		}
 		if e.hostHolders == nil {
@@ -80,8 +79,8 @@ func (e *evidence) readRanges(ranges []crdv1.ListenerRange) {
 		e.names = append(e.names, ingressOfHolder(r.Holder))
 		in := clamp(crdv1.PortRange{From: r.From, To: r.To})
 		for port := in.From; port <= in.To; port++ {
-			if s := slotOf(p, port); e.holders[s] == 0 {
-				e.holders[s] = int32(len(e.names))
+			if s := slotOf(p, port); e.holders.at(s) == 0 {
+				e.holders.set(s, int32(len(e.names)))
 			}
 		}
 	}
@@ -127,7 +126,7 @@ func (e *evidence) share(s slot, host string) *sharedPort {
 
 // holder gives the TCPIngress that the old book has at a port or host, or "".
 func (e *evidence) holder(s slot, host string) string {
-	i := e.holders[s]
+	i := e.holders.at(s)
 	if host != "" {
 		i = e.hostHolders[hostSlot{s, host}]
 	}
@@ -139,7 +138,7 @@ func (e *evidence) holder(s slot, host string) string {
 
 // whole tells whether there is evidence that the port is held as a whole.
 func (e *evidence) whole(s slot) bool {
-	if e.holders[s] != 0 {
+	if e.holders.at(s) != 0 {
 		return true
 	}
 	_, ok := e.entries[s.key("")]

@@ -134,11 +134,16 @@ func (r *run) portRefused(l *l4.Listener) (reason string, port int32) {
 	if port := r.gate.allowed.missing(l.Port, l.Last()); port != 0 {
 		return crdv1.ReasonPortNotAllowed, port
 	}
-	if !r.gate.limited {
-		return "", 0
-	}
-	if port := r.gate.tenant(l.Owner.Namespace).granted.missing(l.Port, l.Last()); port != 0 {
+	if port := r.gate.withheld(l); port != 0 {
 		return crdv1.ReasonPortNotGranted, port
 	}
 	return "", 0
+}
+
+// withheld gives the first port of the listener that its namespace was not granted, or 0.
+func (g *gate) withheld(l *l4.Listener) int32 {
+	if !g.limited {
+		return 0
+	}
+	return g.tenant(l.Owner.Namespace).granted.missing(l.Port, l.Last())
 }

@@ -45,13 +45,13 @@ func (b best) beats(o best) bool {
 // incumbents are the TCPIngresses that have a port, or a host on a port, now.
 // An incumbent is a TCPIngress, not the name of a rule.
 type incumbents struct {
-	ports []best
+	ports table[best]
 	hosts map[hostSlot]best
 }
 
 func (i *incumbents) at(s slot, host string) best {
 	if host == "" {
-		return i.ports[s]
+		return i.ports.at(s)
 	}
 	return i.hosts[hostSlot{s, host}]
 }
@@ -64,7 +64,7 @@ func (i *incumbents) raise(s slot, host string, b best) {
 		return
 	}
 	if host == "" {
-		i.ports[s] = b
+		i.ports.set(s, b)
 		return
 	}
 	if i.hosts == nil {
@@ -75,7 +75,6 @@ func (i *incumbents) raise(s slot, host string, b best) {
 
 // findIncumbents lets every valid claim bring its evidence for what it asks.
 func findIncumbents(r *run) {
-	r.incumbents.ports = make([]best, slots)
 	for c := range r.valid {
 		if !c.pooled() {
 			r.testify(c)

@@ -3,7 +3,7 @@ package resolve
 // ledger knows to which claim each port was given.
 type ledger struct {
 	// whole are the ports given as a whole, nil where the slot is free or shared.
-	whole []*claim
+	whole table[*claim]
 	// shared are the ports given to hosts.
 	shared map[slot]*sharing
 }
@@ -49,9 +49,7 @@ type obstacle struct {
 	text string
 }
 
-func newLedger() ledger { return ledger{whole: make([]*claim, slots)} }
-
-func (l *ledger) isFree(s slot) bool { return l.whole[s] == nil && l.shared[s] == nil }
+func (l *ledger) isFree(s slot) bool { return l.whole.at(s) == nil && l.shared[s] == nil }
 
 // obstacle gives the first thing that stands in the way of the claim.
 func (l *ledger) obstacle(c *claim) obstacle {
@@ -60,7 +58,7 @@ func (l *ledger) obstacle(c *claim) obstacle {
 	}
 	for port := c.want.Port; port <= c.want.Last(); port++ {
 		s := slotOf(c.want.Protocol, port)
-		if o := l.whole[s]; o != nil {
+		if o := l.whole.at(s); o != nil {
 			return obstacle{kind: obstacleHeld, slot: s, holder: o}
 		}
 		if sh := l.shared[s]; sh != nil {
@@ -71,7 +69,7 @@ func (l *ledger) obstacle(c *claim) obstacle {
 }
 
 func (l *ledger) hostObstacle(c *claim, s slot) obstacle {
-	if o := l.whole[s]; o != nil {
+	if o := l.whole.at(s); o != nil {
 		return obstacle{kind: obstacleWhole, slot: s, holder: o}
 	}
 	sh := l.shared[s]
@@ -126,7 +124,7 @@ func (sh *sharing) meets(c *claim, host string) string {
 func (l *ledger) give(c *claim) {
 	if len(c.want.Hosts) == 0 {
 		for port := c.want.Port; port <= c.want.Last(); port++ {
-			l.whole[slotOf(c.want.Protocol, port)] = c
+			l.whole.set(slotOf(c.want.Protocol, port), c)
 		}
 		return
 	}

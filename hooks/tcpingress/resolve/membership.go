@@ -9,6 +9,7 @@ import (
 // holds nothing.
 func gatherMembers(r *run) {
 	homes := newHomes(r.world)
+	r.members = make([]member, 0, len(r.world.Ingresses))
 	for i := range r.world.Ingresses {
 		in := &r.world.Ingresses[i]
 		if in.Deleting || in.Spec == nil || homes.of(in) != r.class {

@@ -101,12 +101,18 @@ func (r *run) mayKeep(c *claim, port int32) bool {
 	if reason, _ := r.portRefused(&moved.want); reason != "" || r.taken(slotOf(c.want.Protocol, port)) != "" {
 		return false
 	}
+	return !siblingNames(&moved)
+}
+
+// siblingNames tells whether another rule of the object names the port. It gets
+// it, or else nobody of the object does: two rules must not fight for a number.
+func siblingNames(c *claim) bool {
 	for i := range c.by.claims {
-		if o := &c.by.claims[i]; o.reason == "" && !o.pooled() && o.overlaps(&moved) {
-			return false
+		if o := &c.by.claims[i]; o.valid && !o.pooled() && o.overlaps(c) {
+			return true
 		}
 	}
-	return true
+	return false
 }
 
 // taken gives why a number cannot be given to anybody, or "".
@@ -194,7 +200,7 @@ func (r *run) lowestFree(c *claim) (int32, bool) {
 				}
 				continue
 			}
-			if !r.gate.limited || r.gate.tenant(c.by.Namespace).granted.missing(port, port) == 0 {
+			if moved := c.at(port); r.gate.withheld(&moved.want) == 0 && !siblingNames(&moved) {
 				return port, true
 			}
 		}

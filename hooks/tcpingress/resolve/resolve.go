@@ -70,10 +70,10 @@ type run struct {
 	out Outcome
 }
 
-// valid gives the claims that passed every check so far.
+// valid gives the claims that nothing is wrong with by themselves.
 func (r *run) valid(yield func(*claim) bool) {
 	for i := range r.claims {
-		if c := &r.claims[i]; c.reason == "" && !yield(c) {
+		if c := &r.claims[i]; c.valid && !yield(c) {
 			return
 		}
 	}

@@ -6,7 +6,6 @@ import crdv1 "github.com/nginx-stream/tcpingress/crd/v1"
 // not fit is passed over; a later, smaller claim may fit. Nothing that was given
 // is moved.
 func settleClaims(r *run) {
-	r.ledger = newLedger()
 	r.budget = newBudget(r)
 	for _, c := range r.order {
 		if c.want.Port == 0 {

@@ -51,3 +51,28 @@ func (s slotSet) has(x slot) bool { return s[x/64]&(1<<(x%64)) != 0 }
 
 // isPort tells whether n can be the number of a port.
 func isPort(n int32) bool { return n >= minPort && n <= maxPort }
+
+// A page holds the values of neighbouring slots.
+const pageSize = 512
+
+// table holds a value for every slot. Pages without values are not kept, since
+// most classes use few ports.
+type table[T any] struct {
+	pages [slots / pageSize]*[pageSize]T
+}
+
+func (t *table[T]) at(s slot) T {
+	if p := t.pages[s/pageSize]; p != nil {
+		return p[s%pageSize]
+	}
+	var zero T
+	return zero
+}
+
+func (t *table[T]) set(s slot, value T) {
+	p := &t.pages[s/pageSize]
+	if *p == nil {
+		*p = new([pageSize]T)
+	}
+	(*p)[s%pageSize] = value
+}

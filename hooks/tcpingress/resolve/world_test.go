@@ -308,3 +308,11 @@ func statusOf(v Verdict, spec *crdv1.TCPIngressSpec) []crdv1.RuleStatus {
 	}
 	return rules
 }
+
+// taken lets somebody else's ports of the Service have 8080.
+func taken(w *World) *World {
+	for _, p := range []l4.Protocol{l4.TCP, l4.UDP} {
+		w.Observed.Taken[l4.Key{Protocol: p, Port: 8080}] = "port 8080 of Service ingress-nginx/lb is not ours."
+	}
+	return w
+}
