@@ -49,7 +49,7 @@ func (p *Provider) ConfigMaps(table l4.Table, o Observed) []*ConfigMap {
 }
 
 func render(table l4.Table, protocol l4.Protocol, taken map[l4.Key]string) map[string]string {
-	data := make(map[string]string)
+	data := make(map[string]string, len(table))
 	for i := range table {
 		l := &table[i]
 		if l.Protocol != protocol {

@@ -23,6 +23,7 @@ const proxy = "PROXY"
 // written for UDP, where ingress-nginx ignores them.
 func Format(l *l4.Listener, port int32) string {
 	var b strings.Builder
+	b.Grow(len(l.Backend.Namespace) + len(l.Backend.Service) + len(l.Backend.PortName) + len("/:65535:PROXY:PROXY"))
 	b.WriteString(l.Backend.Namespace)
 	b.WriteByte('/')
 	b.WriteString(l.Backend.Service)

@@ -20,6 +20,7 @@ const LastApplied = "metacontroller.k8s.io/last-applied-configuration"
 const managerPrefix = "metacontroller"
 
 // Fields are the fields of one object that are ours. The zero value owns nothing.
+// Its methods may not be called at the same time, since they decode as they go.
 type Fields struct {
 	// records are read at the first question only: the annotation may be 200 KiB,
 	// and most objects are never asked.

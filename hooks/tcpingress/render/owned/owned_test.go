@@ -81,7 +81,7 @@ func TestHas(t *testing.T) {
 }
 
 func TestHasPort(t *testing.T) {
-	applied := annotated(`{"spec":{"ports":[{"port":6379},{"port":53,"protocol":"UDP"},7,{"port":"http"}]}}`)
+	applied := annotated(`{"spec":{"ports":[{"port":6379},{"port":53,"protocol":"UDP"}]}}`)
 	server := &metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{managedBy("metacontroller", metav1.ManagedFieldsOperationApply, managedService)}}
 	tests := map[string]struct {
 		meta     *metav1.ObjectMeta
@@ -96,6 +96,7 @@ func TestHasPort(t *testing.T) {
 		"another number is not ours":                 {applied, 80, corev1.ProtocolTCP, false},
 		"a port is found by the key of server apply": {server, 53, corev1.ProtocolUDP, true},
 		"but not under the other protocol":           {server, 53, corev1.ProtocolTCP, false},
+		"an item of another shape spoils the list":   {annotated(`{"spec":{"ports":[{"port":53},7]}}`), 53, corev1.ProtocolTCP, false},
 		"a list of another shape owns nothing":       {annotated(`{"spec":{"ports":{}}}`), 53, corev1.ProtocolUDP, false},
 	}
 	for name, tc := range tests {

@@ -1,36 +1,38 @@
 package owned
 
 import (
-	"encoding/json"
 	"fmt"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // applied is a record that looks like the object itself.
-type applied struct{ object map[string]any }
+type applied struct{ object *node }
 
-func decodeApplied(text string) applied {
-	var object map[string]any
-	if err := json.Unmarshal([]byte(text), &object); err != nil {
-		return applied{}
-	}
-	return applied{object}
-}
+func decodeApplied(text string) applied { return applied{&node{raw: jsontext.Value(text)}} }
 
-func (a applied) has(path []string) bool { return has(a.object, path) }
+func (a applied) has(path []string) bool { return len(path) > 0 && a.object.at(path) != nil }
 
 func (a applied) hasPort(port int32, protocol corev1.Protocol) bool {
-	spec, _ := a.object["spec"].(map[string]any)
-	ports, _ := spec["ports"].([]any)
+	list := a.object.at([]string{"spec", "ports"})
+	if list == nil {
+		return false
+	}
+	var ports []struct {
+		Port     int32           `json:"port"`
+		Protocol corev1.Protocol `json:"protocol"`
+	}
+	if json.Unmarshal(list.raw, &ports) != nil {
+		return false
+	}
 	for _, p := range ports {
-		fields, _ := p.(map[string]any)
-		name, ok := fields["protocol"].(string)
-		if !ok {
-			name = string(corev1.ProtocolTCP)
+		if p.Protocol == "" {
+			p.Protocol = corev1.ProtocolTCP
 		}
-		if number, ok := fields["port"].(float64); ok && number == float64(port) && name == string(protocol) {
+		if p.Port == port && p.Protocol == protocol {
 			return true
 		}
 	}
@@ -38,17 +40,13 @@ func (a applied) hasPort(port int32, protocol corev1.Protocol) bool {
 }
 
 // managed is a record of field names, {"f:data":{"f:6379":{}}}.
-type managed struct{ fields map[string]any }
+type managed struct{ fields *node }
 
 func decodeManaged(entry *metav1.ManagedFieldsEntry) managed {
 	if entry.FieldsV1 == nil {
-		return managed{}
+		return managed{&node{}}
 	}
-	var fields map[string]any
-	if err := json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields); err != nil {
-		return managed{}
-	}
-	return managed{fields}
+	return managed{&node{raw: entry.FieldsV1.GetRawBytes()}}
 }
 
 func (m managed) has(path []string) bool {
@@ -56,25 +54,43 @@ func (m managed) has(path []string) bool {
 	for i, field := range path {
 		names[i] = "f:" + field
 	}
-	return has(m.fields, names)
+	return len(path) > 0 && m.fields.at(names) != nil
 }
 
 func (m managed) hasPort(port int32, protocol corev1.Protocol) bool {
-	return has(m.fields, []string{"f:spec", "f:ports", fmt.Sprintf(`k:{"port":%d,"protocol":%q}`, port, protocol)})
+	return m.fields.at([]string{"f:spec", "f:ports", fmt.Sprintf(`k:{"port":%d,"protocol":%q}`, port, protocol)}) != nil
 }
 
-func has(fields map[string]any, path []string) bool {
-	for i, name := range path {
-		value, ok := fields[name]
-		if !ok {
-			return false
+// node is a JSON value whose fields are decoded when they are asked for: most
+// questions are about a few of them, beside a list of a thousand ports.
+type node struct {
+	raw     jsontext.Value
+	decoded bool
+	fields  map[string]*node
+}
+
+// at gives the value at the path, or nil.
+func (n *node) at(path []string) *node {
+	for _, name := range path {
+		if n.decode(); n.fields[name] == nil {
+			return nil
 		}
-		if i == len(path)-1 {
-			return true
-		}
-		if fields, ok = value.(map[string]any); !ok {
-			return false
-		}
+		n = n.fields[name]
 	}
-	return false
+	return n
+}
+
+func (n *node) decode() {
+	if n.decoded {
+		return
+	}
+	n.decoded = true
+	var fields map[string]jsontext.Value
+	if json.Unmarshal(n.raw, &fields) != nil {
+		return
+	}
+	n.fields = make(map[string]*node, len(fields))
+	for name, raw := range fields {
+		n.fields[name] = &node{raw: raw}
+	}
 }

@@ -14,7 +14,7 @@ import (
 
 // sync plays one sync: what is rendered against the Service, merged into it. The
 // result is nil where the Service would be deleted.
-func sync(t *testing.T, s service.Settings, ports []int32, live map[string]any) map[string]any {
+func sync(t testing.TB, s service.Settings, ports []int32, live map[string]any) map[string]any {
 	t.Helper()
 	child := service.Render(s, ports, typed(t, live))
 	if child == nil {
@@ -32,7 +32,7 @@ func sync(t *testing.T, s service.Settings, ports []int32, live map[string]any) 
 	return merged
 }
 
-func typed(t *testing.T, live map[string]any) *corev1.Service {
+func typed(t testing.TB, live map[string]any) *corev1.Service {
 	t.Helper()
 	if live == nil {
 		return nil

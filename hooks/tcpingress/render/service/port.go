@@ -15,22 +15,33 @@ import (
 
 // prefix begins the names of our ports. Some clouds refuse names that begin with
 // a digit.
-func prefix(p l4.Protocol) string { return strings.ToLower(string(p)) + "-" }
+func prefix(p l4.Protocol) string {
+	if p == l4.UDP {
+		return "udp-"
+	}
+	return "tcp-"
+}
 
 func portName(p l4.Protocol, port int32) string { return prefix(p) + strconv.Itoa(int(port)) }
 
-// portOf is the port as we write it. Its name carries the number, so that a
+// portsOf gives the ports as we write them. A name carries the number, so that a
 // changed number never leaves the old name behind on another port.
-func portOf(p l4.Protocol, port int32) corev1ac.ServicePortApplyConfiguration {
-	target := intstr.FromInt32(port)
+func portsOf(p l4.Protocol, numbers []int32) []corev1ac.ServicePortApplyConfiguration {
 	protocol := corev1.Protocol(p)
-	name := portName(p, port)
-	return corev1ac.ServicePortApplyConfiguration{Name: &name, Protocol: &protocol, Port: &port, TargetPort: &target}
+	names := make([]string, len(numbers))
+	targets := make([]intstr.IntOrString, len(numbers))
+	ports := make([]corev1ac.ServicePortApplyConfiguration, len(numbers))
+	for i, number := range numbers {
+		names[i], targets[i] = portName(p, number), intstr.FromInt32(number)
+		ports[i] = corev1ac.ServicePortApplyConfiguration{Name: &names[i], Protocol: &protocol, Port: &numbers[i], TargetPort: &targets[i]}
+	}
+	return ports
 }
 
 // isOurs tells whether an observed port is exactly as we write it.
 func isOurs(p l4.Protocol, port *corev1.ServicePort) bool {
-	return port.Name == portName(p, port.Port) &&
+	number, ok := numberIn(p, port.Name)
+	return ok && number == port.Port &&
 		protocolOf(port) == corev1.Protocol(p) &&
 		port.TargetPort == intstr.FromInt32(port.Port)
 }
@@ -49,8 +60,9 @@ func numberIn(p l4.Protocol, name string) (int32, bool) {
 	if !ok {
 		return 0, false
 	}
+	var plain [20]byte // compared without making a string: there may be thousands
 	number, err := strconv.ParseInt(digits, 10, 32)
-	if err != nil || number < 1 || number > 65535 || portName(p, int32(number)) != name {
+	if err != nil || number < 1 || number > 65535 || string(strconv.AppendInt(plain[:0], number, 10)) != digits {
 		return 0, false
 	}
 	return int32(number), true

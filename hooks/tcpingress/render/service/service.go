@@ -87,9 +87,6 @@ func build(now *view, ports []int32) *Service {
 	if now.blocked && !now.fields.Has("spec", "ports") {
 		return child
 	}
-	child.Spec.Ports = make([]corev1ac.ServicePortApplyConfiguration, len(ports))
-	for i, port := range ports {
-		child.Spec.Ports[i] = portOf(s.Protocol, port)
-	}
+	child.Spec.Ports = portsOf(s.Protocol, ports)
 	return child
 }

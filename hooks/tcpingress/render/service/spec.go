@@ -93,7 +93,7 @@ func (v *view) wantedType() corev1.ServiceType {
 // without it the Service would become a ClusterIP.
 func (v *view) writtenType() corev1.ServiceType {
 	want := v.wantedType()
-	if v.typeProblem(want) == "" {
+	if !v.rigid() || v.typeProblem(want) == "" {
 		return want
 	}
 	if v.fields.Has("spec", "type") {
@@ -102,9 +102,18 @@ func (v *view) writtenType() corev1.ServiceType {
 	return ""
 }
 
-// typeProblem tells why the observed Service cannot become of that type.
+// rigid tells whether the observed Service has something that not every type allows.
+func (v *view) rigid() bool {
+	if v.service == nil {
+		return false
+	}
+	_, annotated := v.service.Annotations[corev1.AnnotationLoadBalancerSourceRangesKey]
+	return annotated || len(v.service.Spec.LoadBalancerSourceRanges) > 0 || v.service.Spec.ClusterIP == corev1.ClusterIPNone
+}
+
+// typeProblem tells why the rigid Service cannot become of that type.
 func (v *view) typeProblem(want corev1.ServiceType) string {
-	if v.service == nil || want == "" || want == v.service.Spec.Type {
+	if want == "" || want == v.service.Spec.Type {
 		return ""
 	}
 	if v.service.Spec.ClusterIP == corev1.ClusterIPNone && want != corev1.ServiceTypeClusterIP {

@@ -80,7 +80,9 @@ func (v *view) findProblems() {
 	}
 	unnamed, twins := note(v.unnamed()), note(v.twins())
 	v.blocked = unnamed || twins
-	note(v.typeProblem(v.wantedType()))
+	if v.rigid() {
+		note(v.typeProblem(v.wantedType()))
+	}
 	note(v.classProblem())
 	note(v.selectorProblem())
 }
