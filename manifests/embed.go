@@ -1,5 +1,5 @@
-// Package manifests holds what is applied to a cluster. The base leaves it as
-// files, so that Go code which plays Metacontroller's part runs the very
+// Package manifests holds what is applied to a cluster. The base and the examples
+// leave it as files, so that Go code which plays Metacontroller's part runs the very
 // controllers that are deployed. Nothing enters, and nothing else belongs here.
 package manifests
 
@@ -9,3 +9,8 @@ import "embed"
 //
 //go:embed base
 var Base embed.FS
+
+// Examples is the folder examples/.
+//
+//go:embed examples
+var Examples embed.FS
