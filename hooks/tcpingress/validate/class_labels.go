@@ -21,6 +21,15 @@ const (
 	maxAnnotationBytes = 65536
 )
 
+const (
+	keyText   = `must be a key such as "team" or "example.com/team": letters, digits, '-', '_' and '.', starting and ending with a letter or digit, at most 63 characters, after an optional DNS name and '/'`
+	valueText = "must be empty or letters, digits, '-', '_' and '.', starting and ending with a letter or digit, at most 63 characters"
+)
+
+func isKey(s string) bool { return len(validation.IsQualifiedName(s)) == 0 }
+
+func isLabelValue(s string) bool { return len(validation.IsValidLabelValue(s)) == 0 }
+
 func rangeText(r *crdv1.PortRange) string { return fmt.Sprintf("%d-%d", r.From, r.To) }
 
 // labels checks keys and values in the order of their keys.
@@ -30,11 +39,11 @@ func labels(m map[string]string, limit int, path *field.Path) field.ErrorList {
 	}
 	var errs field.ErrorList
 	for _, key := range slices.Sorted(maps.Keys(m)) {
-		for _, text := range validation.IsQualifiedName(key) {
-			errs = append(errs, field.Invalid(path, key, text))
+		if !isKey(key) {
+			errs = append(errs, field.Invalid(path, key, keyText))
 		}
-		for _, text := range validation.IsValidLabelValue(m[key]) {
-			errs = append(errs, field.Invalid(path.Key(key), m[key], text))
+		if !isLabelValue(m[key]) {
+			errs = append(errs, field.Invalid(path.Key(key), m[key], valueText))
 		}
 	}
 	return errs
@@ -70,8 +79,8 @@ func annotations(m map[string]string, path *field.Path) field.ErrorList {
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		total += len(key) + len(m[key])
 		// The API server lets the keys of annotations, unlike those of labels, have capitals in the prefix.
-		for _, text := range validation.IsQualifiedName(strings.ToLower(key)) {
-			errs = append(errs, field.Invalid(path, key, text))
+		if !isKey(strings.ToLower(key)) {
+			errs = append(errs, field.Invalid(path, key, keyText))
 		}
 		if isOwnKey(strings.ToLower(key)) {
 			errs = append(errs, field.Forbidden(path.Key(key), ownKeyText))

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	crdv1 "github.com/nginx-stream/tcpingress/crd/v1"
@@ -118,19 +117,17 @@ func toleration(t *corev1.Toleration, path *field.Path) field.ErrorList {
 	errs := enum(t.Operator, path.Child("operator"), corev1.TolerationOpExists, corev1.TolerationOpEqual)
 	errs = append(errs, enum(t.Effect, path.Child("effect"),
 		corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute)...)
-	if t.Key != "" {
-		for _, text := range validation.IsQualifiedName(t.Key) {
-			errs = append(errs, field.Invalid(path.Child("key"), t.Key, text))
-		}
-	} else if t.Operator != corev1.TolerationOpExists {
+	switch {
+	case t.Key != "" && !isKey(t.Key):
+		errs = append(errs, field.Invalid(path.Child("key"), t.Key, keyText))
+	case t.Key == "" && t.Operator != corev1.TolerationOpExists:
 		errs = append(errs, field.Invalid(path.Child("operator"), t.Operator, "must be Exists where key is left out"))
 	}
-	if t.Operator == corev1.TolerationOpExists && t.Value != "" {
+	switch {
+	case t.Operator == corev1.TolerationOpExists && t.Value != "":
 		errs = append(errs, field.Invalid(path.Child("value"), t.Value, "must be left out where operator is Exists"))
-	} else {
-		for _, text := range validation.IsValidLabelValue(t.Value) {
-			errs = append(errs, field.Invalid(path.Child("value"), t.Value, text))
-		}
+	case !isLabelValue(t.Value):
+		errs = append(errs, field.Invalid(path.Child("value"), t.Value, valueText))
 	}
 	if t.TolerationSeconds != nil && t.Effect != corev1.TaintEffectNoExecute {
 		errs = append(errs, field.Invalid(path.Child("tolerationSeconds"), *t.TolerationSeconds, "needs effect NoExecute"))

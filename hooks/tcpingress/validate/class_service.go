@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	crdv1 "github.com/nginx-stream/tcpingress/crd/v1"
@@ -61,10 +60,8 @@ func serviceNames(s *crdv1.ClassService, class string, path *field.Path) field.E
 // loadBalancer checks what a Service may have with type LoadBalancer only.
 func loadBalancer(s *crdv1.ClassService, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	if s.LoadBalancerClass != "" {
-		for _, text := range validation.IsQualifiedName(s.LoadBalancerClass) {
-			errs = append(errs, field.Invalid(path.Child("loadBalancerClass"), s.LoadBalancerClass, text))
-		}
+	if c := s.LoadBalancerClass; c != "" && !isKey(c) {
+		errs = append(errs, field.Invalid(path.Child("loadBalancerClass"), c, `must be a name such as "internal-vip" or "example.com/internal-vip"`))
 	}
 	errs = append(errs, cidrs(s.LoadBalancerSourceRanges, path.Child("loadBalancerSourceRanges"))...)
 	if s.Type == "" || s.Type == crdv1.ServiceLoadBalancer {
