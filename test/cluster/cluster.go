@@ -105,7 +105,7 @@ func (c *Cluster) startEtcd(ctx context.Context) error {
 	if err := c.launch(assets.Etcd, c.etcdArgs()); err != nil {
 		return err
 	}
-	return c.await(ctx, assets.Etcd, c.etcdURL()+"/readyz")
+	return c.await(ctx, assets.Etcd, c.etcdURL()+"/readyz", "")
 }
 
 // startAPIServer starts kube-apiserver and waits for it.
@@ -113,10 +113,11 @@ func (c *Cluster) startAPIServer(ctx context.Context) error {
 	if err := c.launch(assets.APIServer, c.apiServerArgs()); err != nil {
 		return err
 	}
-	return c.await(ctx, assets.APIServer, c.URL()+"/readyz")
+	return c.await(ctx, assets.APIServer, c.URL()+"/readyz", "")
 }
 
-// startControllerManager starts kube-controller-manager and waits for it.
+// startControllerManager starts kube-controller-manager and waits until its controllers run. Before that it is healthy too, but ends for good when
+// the API server is away.
 func (c *Cluster) startControllerManager(ctx context.Context) error {
 	kubeconfig, err := c.UserKubeconfig("system:kube-controller-manager", "system:masters")
 	if err != nil {
@@ -125,7 +126,8 @@ func (c *Cluster) startControllerManager(ctx context.Context) error {
 	if err := c.launch(assets.ControllerManager, c.controllerManagerArgs(kubeconfig)); err != nil {
 		return err
 	}
-	return c.await(ctx, assets.ControllerManager, "https://127.0.0.1:"+c.ports.controllerManager+"/healthz")
+	url := "https://127.0.0.1:" + c.ports.controllerManager + "/healthz?verbose"
+	return c.await(ctx, assets.ControllerManager, url, "-controller ok")
 }
 
 // launch starts the process called name, in place of one that has ended.

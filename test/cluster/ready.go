@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// await returns when url answers 200. It gives up when any process of the cluster ends: the one that answers could then be a stranger on our port.
-func (c *Cluster) await(ctx context.Context, name, url string) error {
+// await returns when url answers 200 and what it answers contains want. It gives up when any process of the cluster ends: the one that answers could then be a stranger on our port.
+func (c *Cluster) await(ctx context.Context, name, url, want string) error {
 	for {
-		err := c.ask(ctx, url)
+		err := c.ask(ctx, url, want)
 		for _, p := range c.snapshot() {
 			if !p.running() {
 				return p.exited()
@@ -30,7 +30,7 @@ func (c *Cluster) await(ctx context.Context, name, url string) error {
 }
 
 // ask requests url once.
-func (c *Cluster) ask(ctx context.Context, url string) error {
+func (c *Cluster) ask(ctx context.Context, url, want string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
 		return fmt.Errorf("asking %s: %w", url, err)
@@ -40,8 +40,11 @@ func (c *Cluster) ask(ctx context.Context, url string) error {
 		return err
 	}
 	defer func() { _ = response.Body.Close() }()
-	if response.StatusCode != http.StatusOK {
-		body, _ := io.ReadAll(io.LimitReader(response.Body, 4<<10))
+	body, err := io.ReadAll(io.LimitReader(response.Body, 16<<10))
+	if err != nil {
+		return fmt.Errorf("reading what %s answers: %w", url, err)
+	}
+	if response.StatusCode != http.StatusOK || !strings.Contains(string(body), want) {
 		return fmt.Errorf("%s answers %s: %s", url, response.Status, strings.TrimSpace(string(body)))
 	}
 	return nil
