@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -154,7 +155,7 @@ func TestPropertyIncumbentsNeverLoseToNewcomersOrEdits(t *testing.T) {
 		}
 		s, before := settled(t, s)
 		next := *s.world
-		loseBook(t, &next, &older)
+		current := loseBook(t, &next, &older)
 		next.Ingresses = slices.Clone(next.Ingresses)
 		touched := map[string]bool{}
 		for i := range next.Ingresses {
@@ -171,22 +172,28 @@ func TestPropertyIncumbentsNeverLoseToNewcomersOrEdits(t *testing.T) {
 		}
 		after := acceptedIn(Resolve(&next, s.dp))
 		for owner, what := range acceptedIn(before) {
-			if !touched[owner.Ingress()] {
+			// Slices and statuses do not tell hosts. Without the book, two objects of one
+			// namespace with one backend on one port cannot be told apart.
+			if !touched[owner.Ingress()] && (current || strings.HasSuffix(what, "[]")) {
 				require.Equal(t, what, after[owner], "%s lost what it held", owner)
 			}
 		}
 	})
 }
 
-// loseBook makes the book in the class's status old, or lets it vanish.
-func loseBook(t *rapid.T, w *World, older *Class) {
+// loseBook makes the book in the class's status old, or lets it vanish, or leaves
+// it current.
+func loseBook(t *rapid.T, w *World, older *Class) (current bool) {
 	switch rapid.IntRange(0, 2).Draw(t, "the book is") {
 	case 0:
 		w.Class.Listeners, w.Class.Ranges = nil, nil
 	case 1:
 		w.Class.Listeners, w.Class.Ranges = older.Listeners, older.Ranges
+	default:
+		current = true
 	}
 	w.Classes = []Class{w.Class}
+	return current
 }
 
 // acceptedIn gives the ports and hosts of each accepted rule.

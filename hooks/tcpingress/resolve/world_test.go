@@ -63,6 +63,9 @@ func rule(text string) crdv1.Rule {
 	ports, protocol, _ := strings.Cut(where, "/")
 	r.Protocol = crdv1.Protocol(protocol)
 	first, last, ranged := strings.Cut(ports, "-")
+	if first == "" {
+		first, ranged = ports, false
+	}
 	if ports != "pool" {
 		r.Port = number(first)
 	}
