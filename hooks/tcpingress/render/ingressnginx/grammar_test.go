@@ -52,12 +52,17 @@ func readAsIngressNginx(data map[string]string, protocol string) (servers []serv
 		servers = append(servers, s)
 	}
 	slices.SortFunc(servers, func(a, b server) int { return cmp.Compare(a.port, b.port) })
+	return servers, nginxLoads(servers)
+}
+
+// nginxLoads tells whether nginx would load the servers, sorted by port.
+func nginxLoads(servers []server) bool {
 	for i, s := range servers {
 		if s.port < 1 || s.port > 65535 || i > 0 && servers[i-1].port == s.port {
-			return servers, false
+			return false
 		}
 	}
-	return servers, true
+	return true
 }
 
 // label turns arbitrary text into a label that validation lets through.

@@ -4,6 +4,7 @@
 package owned
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -63,15 +64,7 @@ func (f Fields) HasPort(port int32, protocol corev1.Protocol) bool {
 }
 
 func (f Fields) any(ours func(record) bool) bool {
-	if f.records == nil {
-		return false
-	}
-	for _, r := range f.records() {
-		if ours(r) {
-			return true
-		}
-	}
-	return false
+	return f.records != nil && slices.ContainsFunc(f.records(), ours)
 }
 
 // ServerSide tells whether Metacontroller is known to write the object by

@@ -16,6 +16,14 @@ func managedBy(manager string, operation metav1.ManagedFieldsOperationType, fiel
 	return metav1.ManagedFieldsEntry{Manager: manager, Operation: operation, FieldsV1: metav1.NewFieldsV1(fields)}
 }
 
+func withManaged(entries ...metav1.ManagedFieldsEntry) *metav1.ObjectMeta {
+	return &metav1.ObjectMeta{ManagedFields: entries}
+}
+
+func both(text string, entries ...metav1.ManagedFieldsEntry) *metav1.ObjectMeta {
+	return &metav1.ObjectMeta{Annotations: map[string]string{LastApplied: text}, ManagedFields: entries}
+}
+
 const managedService = `{"f:metadata":{"f:labels":{"f:a":{}}},"f:spec":{"f:selector":{},"f:ports":{"k:{\"port\":53,\"protocol\":\"UDP\"}":{".":{},"f:name":{}}}}}`
 
 func TestHas(t *testing.T) {
@@ -25,53 +33,23 @@ func TestHas(t *testing.T) {
 		path []string
 		want bool
 	}{
-		"a key that was applied is ours":              {annotated(text), []string{"data", "6379"}, true},
-		"a whole field that was applied is ours":      {annotated(text), []string{"data"}, true},
-		"a key of somebody else is not":               {annotated(text), []string{"data", "9999"}, false},
-		"a null that was applied is ours":             {annotated(text), []string{"spec", "selector"}, true},
-		"nothing is below a scalar":                   {annotated(text), []string{"spec", "type", "x"}, false},
-		"an empty path asks for nothing":              {annotated(text), nil, false},
-		"a broken annotation owns nothing":            {annotated(`{"data":`), []string{"data"}, false},
-		"an annotation of another shape owns nothing": {annotated(`[]`), []string{"data"}, false},
-		"an object without any record owns nothing":   {&metav1.ObjectMeta{}, []string{"data"}, false},
-		"a field applied by the server's merge is ours": {
-			&metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{managedBy("metacontroller", metav1.ManagedFieldsOperationApply, managedService)}},
-			[]string{"spec", "selector"}, true,
-		},
-		"so it is under a longer name of the manager": {
-			&metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{managedBy("metacontroller-tcp", metav1.ManagedFieldsOperationApply, managedService)}},
-			[]string{"metadata", "labels", "a"}, true,
-		},
-		"an update by the manager is no apply": {
-			&metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{managedBy("metacontroller", metav1.ManagedFieldsOperationUpdate, managedService)}},
-			[]string{"spec", "selector"}, false,
-		},
-		"what helm applies is not ours": {
-			&metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{managedBy("helm", metav1.ManagedFieldsOperationApply, managedService)}},
-			[]string{"spec", "selector"}, false,
-		},
-		"broken managed fields own nothing": {
-			&metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{managedBy("metacontroller", metav1.ManagedFieldsOperationApply, `{`)}},
-			[]string{"spec"}, false,
-		},
-		"missing managed fields own nothing": {
-			&metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "metacontroller", Operation: metav1.ManagedFieldsOperationApply}}},
-			[]string{"spec"}, false,
-		},
-		"the annotation goes before managed fields": {
-			&metav1.ObjectMeta{
-				Annotations:   map[string]string{LastApplied: `{}`},
-				ManagedFields: []metav1.ManagedFieldsEntry{managedBy("metacontroller", metav1.ManagedFieldsOperationApply, managedService)},
-			},
-			[]string{"spec"}, false,
-		},
-		"an empty annotation is none": {
-			&metav1.ObjectMeta{
-				Annotations:   map[string]string{LastApplied: ""},
-				ManagedFields: []metav1.ManagedFieldsEntry{managedBy("metacontroller", metav1.ManagedFieldsOperationApply, managedService)},
-			},
-			[]string{"spec"}, true,
-		},
+		"a key that was applied is ours":                {annotated(text), []string{"data", "6379"}, true},
+		"a whole field that was applied is ours":        {annotated(text), []string{"data"}, true},
+		"a key of somebody else is not":                 {annotated(text), []string{"data", "9999"}, false},
+		"a null that was applied is ours":               {annotated(text), []string{"spec", "selector"}, true},
+		"nothing is below a scalar":                     {annotated(text), []string{"spec", "type", "x"}, false},
+		"an empty path asks for nothing":                {annotated(text), nil, false},
+		"a broken annotation owns nothing":              {annotated(`{"data":`), []string{"data"}, false},
+		"an annotation of another shape owns nothing":   {annotated(`[]`), []string{"data"}, false},
+		"an object without any record owns nothing":     {&metav1.ObjectMeta{}, []string{"data"}, false},
+		"a field applied by the server's merge is ours": {withManaged(managedBy("metacontroller", metav1.ManagedFieldsOperationApply, managedService)), []string{"spec", "selector"}, true},
+		"so it is under a longer name of the manager":   {withManaged(managedBy("metacontroller-tcp", metav1.ManagedFieldsOperationApply, managedService)), []string{"metadata", "labels", "a"}, true},
+		"an update by the manager is no apply":          {withManaged(managedBy("metacontroller", metav1.ManagedFieldsOperationUpdate, managedService)), []string{"spec", "selector"}, false},
+		"what helm applies is not ours":                 {withManaged(managedBy("helm", metav1.ManagedFieldsOperationApply, managedService)), []string{"spec", "selector"}, false},
+		"broken managed fields own nothing":             {withManaged(managedBy("metacontroller", metav1.ManagedFieldsOperationApply, `{`)), []string{"spec"}, false},
+		"missing managed fields own nothing":            {withManaged(metav1.ManagedFieldsEntry{Manager: "metacontroller", Operation: metav1.ManagedFieldsOperationApply}), []string{"spec"}, false},
+		"the annotation goes before managed fields":     {both(`{}`, managedBy("metacontroller", metav1.ManagedFieldsOperationApply, managedService)), []string{"spec"}, false},
+		"an empty annotation is none":                   {both("", managedBy("metacontroller", metav1.ManagedFieldsOperationApply, managedService)), []string{"spec"}, true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

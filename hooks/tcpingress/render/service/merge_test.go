@@ -53,9 +53,30 @@ func object(t *testing.T, text string) map[string]any {
 	return live
 }
 
+func specOf(t *testing.T, live map[string]any) map[string]any {
+	t.Helper()
+	spec, ok := live["spec"].(map[string]any)
+	require.True(t, ok)
+	return spec
+}
+
+func portsOf(t *testing.T, live map[string]any) []map[string]any {
+	t.Helper()
+	list, ok := specOf(t, live)["ports"].([]any)
+	require.True(t, ok)
+	var ports []map[string]any
+	for _, item := range list {
+		port, ok := item.(map[string]any)
+		require.True(t, ok)
+		ports = append(ports, port)
+	}
+	return ports
+}
+
 // withDefaults adds what the API server adds to a Service.
-func withDefaults(live map[string]any) {
-	spec := live["spec"].(map[string]any)
+func withDefaults(t *testing.T, live map[string]any) {
+	t.Helper()
+	spec := specOf(t, live)
 	defaults := map[string]any{"sessionAffinity": "None", "clusterIP": "10.0.0.5", "internalTrafficPolicy": "Cluster"}
 	if spec["type"] == "LoadBalancer" {
 		defaults["allocateLoadBalancerNodePorts"], defaults["externalTrafficPolicy"] = true, "Cluster"
@@ -65,9 +86,7 @@ func withDefaults(live map[string]any) {
 			spec[field] = value
 		}
 	}
-	ports, _ := spec["ports"].([]any)
-	for i, p := range ports {
-		port := p.(map[string]any)
+	for i, port := range portsOf(t, live) {
 		if _, ok := port["nodePort"]; !ok {
 			port["nodePort"] = int64(30000 + i)
 		}
@@ -109,7 +128,7 @@ func TestMergeSettles(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			live := sync(t, tc.settings, tc.ports, object(t, tc.observed))
-			withDefaults(live)
+			withDefaults(t, live)
 			again := sync(t, tc.settings, tc.ports, live)
 			assert.Equal(t, live, again, "the second sync writes nothing")
 		})
@@ -120,11 +139,11 @@ func TestMergeOfNoListenerMakesNoService(t *testing.T) {
 	assert.Nil(t, sync(t, settings(nil), nil, nil))
 }
 
-// ports gives the merged ports as name:port/nodePort.
-func ports(live map[string]any) []any {
+// ports gives name, number and node port of the merged ports.
+func ports(t *testing.T, live map[string]any) []any {
+	t.Helper()
 	var list []any
-	for _, p := range live["spec"].(map[string]any)["ports"].([]any) {
-		port := p.(map[string]any)
+	for _, port := range portsOf(t, live) {
 		list = append(list, port["name"], port["port"], port["nodePort"])
 	}
 	return list
@@ -133,32 +152,32 @@ func ports(live map[string]any) []any {
 func TestMergeKeepsWhatIsNotOurs(t *testing.T) {
 	live := object(t, chart)
 	live = sync(t, settings(nil), []int32{8080}, live)
-	withDefaults(live)
-	live["spec"].(map[string]any)["ports"].([]any)[2].(map[string]any)["nodePort"] = int64(32808)
+	withDefaults(t, live)
+	portsOf(t, live)[2]["nodePort"] = int64(32808)
 
 	for range 2 { // a pinned node port survives every sync (C38, C115)
 		live = sync(t, settings(nil), []int32{8080, 9090}, live)
-		withDefaults(live)
-		assert.Equal(t, []any{"http", int64(80), int64(30080), "https", int64(443), int64(30443), "tcp-8080", int64(8080), int64(32808), "tcp-9090", int64(9090), int64(30003)}, ports(live))
+		withDefaults(t, live)
+		assert.Equal(t, []any{"http", int64(80), int64(30080), "https", int64(443), int64(30443), "tcp-8080", int64(8080), int64(32808), "tcp-9090", int64(9090), int64(30003)}, ports(t, live))
 	}
-	assert.Equal(t, map[string]any{"chart": "nginx"}, live["spec"].(map[string]any)["selector"])
-	assert.Equal(t, "NodePort", live["spec"].(map[string]any)["type"])
+	assert.Equal(t, map[string]any{"chart": "nginx"}, specOf(t, live)["selector"])
+	assert.Equal(t, "NodePort", specOf(t, live)["type"])
 
 	live = sync(t, settings(nil), nil, live)
-	assert.Equal(t, []any{"http", int64(80), int64(30080), "https", int64(443), int64(30443)}, ports(live))
+	assert.Equal(t, []any{"http", int64(80), int64(30080), "https", int64(443), int64(30443)}, ports(t, live))
 }
 
 func TestMergeRenamesAPortWithItsNumber(t *testing.T) {
 	live := sync(t, settings(nil), []int32{6379}, nil)
 	live = sync(t, settings(nil), []int32{6380}, live) // C48
-	assert.Equal(t, []any{"tcp-6380", int64(6380), nil}, ports(live))
+	assert.Equal(t, []any{"tcp-6380", int64(6380), nil}, ports(t, live))
 }
 
 func TestMergeHealsWhatSomebodyChanged(t *testing.T) {
 	live := sync(t, settings(nil), []int32{6379, 6380}, nil)
-	first := live["spec"].(map[string]any)["ports"].([]any)[0].(map[string]any)
+	first := portsOf(t, live)[0]
 	first["name"], first["targetPort"] = "redis", int64(1)
-	live["spec"].(map[string]any)["type"] = "NodePort"
+	specOf(t, live)["type"] = "NodePort"
 	healed := sync(t, settings(nil), []int32{6379, 6380}, live)
 	assert.Equal(t, sync(t, settings(nil), []int32{6379, 6380}, nil), healed)
 }
@@ -168,8 +187,8 @@ func TestTypeChangesWithTheClassBothWays(t *testing.T) {
 	explicit := settings(func(s *service.Settings) { s.Type, s.ExternalTrafficPolicy = "NodePort", "Local" })
 	live := sync(t, plain, []int32{22}, nil)
 	live = sync(t, explicit, []int32{22}, live)
-	assert.Equal(t, "NodePort", live["spec"].(map[string]any)["type"])
+	assert.Equal(t, "NodePort", specOf(t, live)["type"])
 	live = sync(t, plain, []int32{22}, live)
-	assert.Equal(t, "LoadBalancer", live["spec"].(map[string]any)["type"], "left out, it would fall back to ClusterIP")
+	assert.Equal(t, "LoadBalancer", specOf(t, live)["type"], "left out, it would fall back to ClusterIP")
 	assert.NotContains(t, live["spec"], "externalTrafficPolicy")
 }
