@@ -39,7 +39,7 @@ func (s *Server) log(ctx context.Context, to *call, o *outcome) {
 	attrs := []slog.Attr{
 		slog.String("hook", o.path),
 		slog.Int("code", o.code),
-		slog.Duration("duration", o.duration),
+		slog.String("duration", o.duration.Round(time.Microsecond).String()),
 		slog.Int("bytes", len(o.body)),
 	}
 	if subject := to.subject(o.body); subject != "" {
