@@ -45,3 +45,21 @@ func steady(n int) *World {
 	w = advance(w, Resolve(w, &fake{}))
 	return advance(w, Resolve(w, &fake{}))
 }
+
+// BenchmarkResolveRanges is the worst that tenants can ask for: thousands of
+// large ranges that overlap.
+func BenchmarkResolveRanges(b *testing.B) {
+	var all []Ingress
+	for i := range 1_000 {
+		rules := ""
+		for j := range 8 {
+			rules += fmt.Sprintf("; %d-%d/TCP -> x", 1+1_024*j, 1_024*(j+1))
+		}
+		all = append(all, ti(fmt.Sprintf("team-%d/x-%d", i%50, i), i, rules[2:]))
+	}
+	w := newWorld(all...)
+	b.ReportAllocs()
+	for b.Loop() {
+		Resolve(w, &fake{})
+	}
+}

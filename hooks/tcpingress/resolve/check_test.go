@@ -39,6 +39,7 @@ func TestCheckRefusesByReason(t *testing.T) {
 		"a namespace that is not admitted":                {"80/TCP -> x:1", fake{}, admits("team", "b"), crdv1.ReasonNamespaceNotAllowed},
 		"a namespace that is admitted":                    {"80/TCP -> x:1", fake{}, admits("team", "a"), ""},
 		"a namespace whose labels are not known":          {"80/TCP -> x:1", fake{}, unlabelled, crdv1.ReasonNamespaceNotAllowed},
+		"a selector that cannot be read admits nobody":    {"80/TCP -> x:1", fake{}, unreadable, crdv1.ReasonNamespaceNotAllowed},
 		"a reserved port":                                 {"10254/TCP -> x:1", fake{reserved: []int32{10254}}, nil, crdv1.ReasonPortReserved},
 		"a reserved port within a range":                  {"10250-10260/TCP -> x", fake{reserved: []int32{10254}}, nil, crdv1.ReasonPortReserved},
 		"a port that is not allowed":                      {"80/TCP -> x:1", fake{}, allows(1024, 2000), crdv1.ReasonPortNotAllowed},
@@ -95,6 +96,13 @@ func admits(key, value string) func(*World) {
 func unlabelled(w *World) {
 	w.Namespaces = map[string]map[string]string{}
 	w.Class.Spec.AllowedNamespaces = &crdv1.AllowedNamespaces{From: crdv1.NamespacesFromSelector, Selector: &metav1.LabelSelector{}}
+}
+
+// unreadable has an operator that does not exist.
+func unreadable(w *World) {
+	w.Class.Spec.AllowedNamespaces = &crdv1.AllowedNamespaces{Selector: &metav1.LabelSelector{
+		MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "team", Operator: "Like", Values: []string{"a"}}},
+	}}
 }
 
 func allows(bounds ...int32) func(*World) {

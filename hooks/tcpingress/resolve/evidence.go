@@ -12,6 +12,8 @@ import (
 // evidence is what was observed of the class, ready to be looked up by slot.
 type evidence struct {
 	entries map[l4.Key]l4.Entry
+	// open are the slots of the entries: a cheap way to find that there is none.
+	open slotSet
 	// holders is the old book: an index into names, plus 1.
 	holders     table[int32]
 	hostHolders map[hostSlot]int32
@@ -39,7 +41,12 @@ type mark struct {
 func readEvidence(r *run) {
 	w := r.world
 	e := &r.evidence
-	e.entries = w.Observed.Entries
+	e.entries, e.open = w.Observed.Entries, newSlotSet()
+	for key := range e.entries {
+		if isPort(key.Port) {
+			e.open.add(slotOf(key.Protocol, key.Port))
+		}
+	}
 	e.names = make([]string, 0, len(w.Class.Listeners)+len(w.Class.Ranges))
 	e.readListeners(w.Class.Listeners)
 	e.readRanges(w.Class.Ranges)
@@ -109,7 +116,7 @@ func (e *evidence) readHosts() {
 
 // share notes a host of a port, unless the data plane has the port as a whole.
 func (e *evidence) share(s slot, host string) *sharedPort {
-	if _, whole := e.entries[s.key("")]; whole {
+	if _, whole := e.entry(s, ""); whole {
 		return nil
 	}
 	p := e.shared[s]
@@ -122,6 +129,15 @@ func (e *evidence) share(s slot, host string) *sharedPort {
 	}
 	p.hosts = append(p.hosts, host)
 	return p
+}
+
+// entry gives what the data plane says of a port or host.
+func (e *evidence) entry(s slot, host string) (l4.Entry, bool) {
+	if !e.open.has(s) {
+		return l4.Entry{}, false
+	}
+	entry, ok := e.entries[s.key(host)]
+	return entry, ok
 }
 
 // holder gives the TCPIngress that the old book has at a port or host, or "".
@@ -141,7 +157,7 @@ func (e *evidence) whole(s slot) bool {
 	if e.holders.at(s) != 0 {
 		return true
 	}
-	_, ok := e.entries[s.key("")]
+	_, ok := e.entry(s, "")
 	return ok
 }
 

@@ -143,7 +143,7 @@ func (m *member) marksOn(c *claim) []mark {
 // scoreOf weighs what names the claim's TCPIngress at one port or host.
 func (r *run) scoreOf(c *claim, s slot, host string, marks []mark) score {
 	port := s.port()
-	entry, observed := r.evidence.entries[s.key(host)]
+	entry, observed := r.evidence.entry(s, host)
 	observed = observed && entry.Backend.Namespace == c.by.Namespace
 	fits := observed && leadsTo(&c.want.Backend, &entry.Backend, port)
 	var named score
@@ -244,7 +244,7 @@ func (r *run) isLive(c *claim, s slot) bool {
 }
 
 func (r *run) isLiveAt(c *claim, s slot, host string) bool {
-	entry, ok := r.evidence.entries[s.key(host)]
+	entry, ok := r.evidence.entry(s, host)
 	return ok && entry.Backend.Namespace == c.by.Namespace && leadsTo(&c.want.Backend, &entry.Backend, s.port()) &&
 		entry.AcceptProxy == c.want.AcceptProxy && entry.SendProxy == c.want.SendProxy
 }

@@ -139,6 +139,13 @@ func TestIncumbentsOfRangesAndHosts(t *testing.T) {
 		world *World
 		want  map[string]string
 	}{
+		"what the book has of an unknown protocol or of no port counts for nothing": {
+			world: ranged(newWorld(ti("a/old", 1, "105/TCP -> x:1"), ti("b/ftp", 2, "100-110/TCP -> ftp")),
+				crdv1.ListenerRange{From: 100, To: 110, Protocol: "SCTP", Holder: "b/ftp/tcp-100"},
+				crdv1.ListenerRange{From: -5, To: 70_000, Protocol: "UDP", Holder: "b/ftp/tcp-100"}).
+				book("0105/TCP", "b/ftp/x").book("105/TCP/", "b/ftp/x").book("105/TCP", "nonsense"),
+			want: map[string]string{"a/old tcp-105": "105/TCP", "b/ftp tcp-100": "100-110/TCP PortConflict"},
+		},
 		"a range in the book is held port by port": {
 			world: ranged(newWorld(ti("a/old", 1, "105/TCP -> x:1"), ti("b/ftp", 2, "100-110/TCP -> ftp")),
 				crdv1.ListenerRange{From: 100, To: 110, Protocol: "TCP", Holder: "b/ftp/tcp-100"}),

@@ -141,7 +141,7 @@ func keepPoolNumbers(r *run) {
 		var had []int32
 		for _, port := range pointing[l4.Backend{Namespace: c.by.Namespace, Service: c.want.Backend.Service}] {
 			s := slotOf(c.want.Protocol, port)
-			entry, ok := r.evidence.entries[s.key("")]
+			entry, ok := r.evidence.entry(s, "")
 			if ok && leadsTo(&c.want.Backend, &entry.Backend, port) && !r.asked.has(s) && r.mayKeep(c, port) {
 				moved := c.at(port)
 				r.testify(&moved)

@@ -360,6 +360,7 @@ func TestPropertyRulesKeepNamesApart(t *testing.T) {
 				require.False(t, names[r.Name], "two verdicts on %s of %s", r.Name, key)
 				names[r.Name] = true
 				require.Equal(t, r.Reason == "", r.Message == "")
+				require.NotContains(t, r.Message, "0 of 0", "a refusal that nothing explains")
 			}
 		}
 	})

@@ -78,7 +78,7 @@ func (r *run) observedRendering(c *claim) *l4.Listener {
 // ownEntry gives the observed entry at a place where the claim's TCPIngress is
 // the incumbent.
 func (r *run) ownEntry(c *claim, s slot, host string) (l4.Entry, bool) {
-	entry, ok := r.evidence.entries[s.key(host)]
+	entry, ok := r.evidence.entry(s, host)
 	ok = ok && entry.Backend.Namespace == c.by.Namespace &&
 		r.incumbents.at(s, host).member == c.by.id+1 &&
 		!r.forbidsService(c.by, entry.Backend.Service)

@@ -89,6 +89,10 @@ func TestWhatIsRendered(t *testing.T) {
 				entry("1/TCP", "a/old:1").entry("2/TCP", "a/old:2").entry("3/TCP", "a/old:3"),
 			[]string{"1-3/TCP a/old:0"},
 		},
+		"a range that is observed as a range waits as a range": {
+			one("1-2/TCP -> new").book("1/TCP", "a/x/r").book("2/TCP", "a/x/r").entry("1/TCP", "a/old:0").entry("2/TCP", "a/old:0"),
+			[]string{"1-2/TCP a/old:0"},
+		},
 		"a range that grew waits with the ports that it had": {
 			one("1-5/TCP -> new").book("2/TCP", "a/x/r").book("3/TCP", "a/x/r").entry("2/TCP", "a/old:2").entry("3/TCP", "a/old:3"),
 			[]string{"2-3/TCP a/old:0"},
