@@ -51,9 +51,7 @@ func newCluster(ctx context.Context, s *server, out printer, now time.Time) (*si
 		Controllers: controllers,
 		Hooks:       hooks,
 		Now:         now,
-		OnCall: func(path string, request, response []byte) {
-			out.line("POST %-26s %-32s %6d -> %5d bytes", path, metacontroller.PeekParent(request), len(request), len(response))
-		},
+		OnCall:      out.call,
 	})
 }
 

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	"github.com/nginx-stream/tcpingress/hooks/metacontroller/simulate"
+	"github.com/nginx-stream/tcpingress/hooks/metacontroller"
 )
 
 // printer writes for a reader. That a terminal went away is nobody's concern.
@@ -20,31 +20,46 @@ func (p printer) line(format string, args ...any) {
 	_, _ = fmt.Fprintf(p.to, "    "+format+"\n", args...)
 }
 
-// object prints what counts of an object: of a child all that the hook said, of a
-// parent the status.
+func (p printer) call(path string, request, response []byte) {
+	_, parent, _ := strings.Cut(metacontroller.PeekParent(request), " ")
+	p.line("POST %-26s for %-40s %6d -> %4d bytes", path, parent, len(request), len(response))
+}
+
+// object prints what a hook said of an object: all fields of a child, the status of
+// a parent. Names are enough of the metadata, and times of transition are left out.
 func (p printer) object(o *unstructured.Unstructured) error {
 	o = o.DeepCopy()
-	content := o.Object
-	if o.GetAPIVersion() == ours {
-		content = map[string]any{"apiVersion": ours, "kind": o.GetKind(), "status": o.Object["status"]}
-	} else {
-		delete(content, "metadata")
-	}
 	metadata := map[string]any{"name": o.GetName()}
 	if o.GetNamespace() != "" {
 		metadata["namespace"] = o.GetNamespace()
 	}
-	if labels := o.GetLabels(); len(labels) > 0 {
-		delete(labels, simulate.ControllerUIDLabel)
-		if len(labels) > 0 {
-			metadata["labels"] = labels
-		}
+	o.Object["metadata"] = metadata
+	if o.GetAPIVersion() == ours {
+		delete(o.Object, "spec")
 	}
-	content["metadata"] = metadata
-	text, err := yaml.Marshal(content)
+	dropTimes(o.Object["status"])
+	text, err := yaml.Marshal(o.Object)
 	if err != nil {
 		return fmt.Errorf("printing %s: %w", o.GetName(), err)
 	}
 	p.line("---\n    %s", strings.ReplaceAll(strings.TrimSpace(string(text)), "\n", "\n    "))
 	return nil
+}
+
+// dropTimes removes from conditions, at any depth, what would only fill the screen.
+func dropTimes(value any) {
+	switch value := value.(type) {
+	case map[string]any:
+		delete(value, "lastTransitionTime")
+		if _, isCondition := value["type"]; isCondition {
+			delete(value, "observedGeneration")
+		}
+		for _, inner := range value {
+			dropTimes(inner)
+		}
+	case []any:
+		for _, inner := range value {
+			dropTimes(inner)
+		}
+	}
 }
