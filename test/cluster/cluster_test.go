@@ -50,7 +50,7 @@ func TestControlPlane(t *testing.T) {
 			out, err := c.Kubectl(t.Context(), "--kubeconfig="+user, "get", "configmap", "settings", "--output=jsonpath={.data.key}").CombinedOutput()
 			assert.NoError(collect, err)
 			assert.Equal(collect, "value", string(out))
-		}, 10*time.Second, 100*time.Millisecond)
+		}, time.Minute, 100*time.Millisecond)
 		kubectlFails(t, c, "--kubeconfig="+user, "delete", "configmap", "settings")
 	})
 
@@ -61,13 +61,13 @@ func TestControlPlane(t *testing.T) {
 		apply(t, c, `{apiVersion: v1, kind: ConfigMap, metadata: {name: owned, namespace: default, `+owned+`}}`)
 		apply(t, c, `{apiVersion: example.com/v1, kind: Widget, metadata: {name: owned, `+owned+`}}`)
 		kubectl(t, c, "delete", "widget", "owner")
-		kubectl(t, c, "wait", "--for=delete", "configmap/owned", "widget/owned", "--timeout=15s")
+		kubectl(t, c, "wait", "--for=delete", "configmap/owned", "widget/owned", "--timeout=60s")
 	})
 
 	t.Run("a deleted namespace goes with its content", func(t *testing.T) {
 		kubectl(t, c, "create", "namespace", "short-lived")
 		kubectl(t, c, "--namespace=short-lived", "create", "configmap", "content")
-		kubectl(t, c, "delete", "namespace", "short-lived", "--timeout=20s")
+		kubectl(t, c, "delete", "namespace", "short-lived", "--timeout=60s")
 		assert.Contains(t, kubectlFails(t, c, "get", "namespace", "short-lived"), "not found")
 	})
 
@@ -77,7 +77,7 @@ func TestControlPlane(t *testing.T) {
 			out, err := c.Kubectl(t.Context(), "create", "configmap", "forbidden", "--dry-run=server").CombinedOutput()
 			assert.Error(collect, err)
 			assert.Contains(collect, string(out), "this name is taken")
-		}, 20*time.Second, 200*time.Millisecond)
+		}, time.Minute, 200*time.Millisecond)
 	})
 
 	t.Run("a LoadBalancer Service gets node ports of the wide range", func(t *testing.T) {
@@ -146,7 +146,7 @@ func TestStopsWhenTheContextEnds(t *testing.T) {
 	pids := c.PIDs()
 	cancel()
 	for name, pid := range pids {
-		assert.Eventually(t, func() bool { return syscall.Kill(pid, 0) == syscall.ESRCH }, 15*time.Second, 50*time.Millisecond, name)
+		assert.Eventually(t, func() bool { return syscall.Kill(pid, 0) == syscall.ESRCH }, time.Minute, 50*time.Millisecond, name)
 	}
 	require.NoError(t, c.Stop())
 }
@@ -195,11 +195,11 @@ func TestNothingSurvivesItsParent(t *testing.T) {
 	require.Eventually(t, func() bool {
 		content, err := os.ReadFile(file)
 		return err == nil && json.Unmarshal(content, &pids) == nil
-	}, time.Minute, 50*time.Millisecond)
+	}, 3*time.Minute, 50*time.Millisecond)
 	require.Len(t, pids, 3)
 	require.NoError(t, cmd.Process.Kill())
 	for name, pid := range pids {
-		assert.Eventually(t, func() bool { return gone(pid) }, 5*time.Second, 20*time.Millisecond, name)
+		assert.Eventually(t, func() bool { return gone(pid) }, 30*time.Second, 20*time.Millisecond, name)
 	}
 }
 

@@ -28,7 +28,7 @@ func (c *Cluster) applyCRDs(ctx context.Context) error {
 	}
 	for _, args := range [][]string{
 		append([]string{"apply", "--server-side"}, files...),
-		append([]string{"wait", "--for=condition=Established", "--timeout=30s"}, files...),
+		append([]string{"wait", "--for=condition=Established", "--timeout=60s"}, files...),
 	} {
 		if out, err := c.Kubectl(ctx, args...).CombinedOutput(); err != nil {
 			return fmt.Errorf("applying CRDs: %w: %s", err, out)

@@ -25,7 +25,7 @@ type Options struct {
 	NodePortRange string
 	// APIServerArgs and ControllerManagerArgs are appended to the command lines, so that they win.
 	APIServerArgs, ControllerManagerArgs []string
-	// Timeout is for the start, without a build; it defaults to one minute.
+	// Timeout is for the start, without a build; it defaults to three minutes. A process that dies is noticed at once.
 	Timeout time.Duration
 }
 
@@ -41,7 +41,7 @@ func (o Options) withDefaults() Options {
 		o.NodePortRange = "10000-60000"
 	}
 	if o.Timeout == 0 {
-		o.Timeout = time.Minute
+		o.Timeout = 3 * time.Minute
 	}
 	return o
 }
