@@ -35,10 +35,10 @@ func Run(ctx context.Context, args []string, s Streams) int {
 	case err == nil:
 		return exitFine
 	case errors.As(err, &found):
-		fmt.Fprintln(s.Err, found)
+		_, _ = fmt.Fprintln(s.Err, found)
 		return exitFindings
 	default:
-		fmt.Fprintln(s.Err, "error:", err)
+		_, _ = fmt.Fprintln(s.Err, "error:", err)
 		return exitUsage
 	}
 }

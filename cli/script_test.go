@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -40,8 +41,10 @@ func TestScripts(t *testing.T) {
 			"freeport": func(ts *testscript.TestScript, _ bool, args []string) {
 				listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 				ts.Check(err)
-				defer listener.Close()
-				ts.Setenv(args[0], fmt.Sprint(listener.Addr().(*net.TCPAddr).Port))
+				_, port, err := net.SplitHostPort(listener.Addr().String())
+				ts.Check(err)
+				ts.Check(listener.Close())
+				ts.Setenv(args[0], port)
 			},
 		},
 	})
@@ -53,11 +56,13 @@ func httpProgram(args []string) int {
 	for begin := time.Now(); ; time.Sleep(20 * time.Millisecond) {
 		code, body, err := send(args)
 		if err == nil {
-			fmt.Printf("%d %s\n", code, body)
+			_, err = fmt.Fprintf(os.Stdout, "%d %s\n", code, body)
+		}
+		if err == nil {
 			return 0
 		}
 		if time.Since(begin) > 30*time.Second {
-			fmt.Fprintln(os.Stderr, err)
+			_, _ = fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
 	}
@@ -79,7 +84,6 @@ func send(args []string) (code int, body string, err error) {
 	if err != nil {
 		return 0, "", err
 	}
-	defer got.Body.Close()
 	b, err := io.ReadAll(got.Body)
-	return got.StatusCode, string(b), err
+	return got.StatusCode, string(b), errors.Join(err, got.Body.Close())
 }

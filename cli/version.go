@@ -11,7 +11,7 @@ import (
 )
 
 // version is set by the linker (-X); without that, the module's version counts.
-var version string //nolint:gochecknoglobals // the linker can set nothing else
+var version string
 
 // build is what "version -o json" prints.
 type build struct {

@@ -109,7 +109,7 @@ func jsonWord(k jsontext.Kind) string {
 }
 
 func goWord(k reflect.Kind) string {
-	switch k { //nolint:exhaustive // the kinds that a field of an object can have
+	switch k {
 	case reflect.Bool:
 		return "a boolean"
 	case reflect.String:

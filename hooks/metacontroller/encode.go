@@ -69,7 +69,7 @@ func checkObjects(where string, objects []any) error {
 
 func isNil(v any) bool {
 	r := reflect.ValueOf(v)
-	switch r.Kind() { //nolint:exhaustive // only these can be nil and are written as null
+	switch r.Kind() {
 	case reflect.Invalid:
 		return true
 	case reflect.Pointer, reflect.Interface:

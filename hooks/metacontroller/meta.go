@@ -21,7 +21,7 @@ type Object interface {
 	Identity() Identity
 }
 
-// Meta, embedded, makes a struct an Object. A hook declares only what it looks at:
+// Meta makes a struct that embeds it an Object. A hook declares only what it looks at:
 //
 //	type service struct {
 //		metacontroller.Meta

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -60,12 +59,12 @@ func TestLargeBodyOverHTTP(t *testing.T) {
 	}
 	got, err := post(64 << 20)
 	require.NoError(t, err)
-	got.Body.Close()
+	require.NoError(t, got.Body.Close())
 	assert.Equal(t, http.StatusOK, got.StatusCode)
 
 	got, err = post(70 << 20)
 	if err == nil { // else the server closed the connection while we were still writing
-		got.Body.Close()
+		require.NoError(t, got.Body.Close())
 		assert.Equal(t, http.StatusRequestEntityTooLarge, got.StatusCode)
 	}
 	assert.Equal(t, http.StatusOK, do(t, "POST", url+"/ok/sync", "application/json", request).code)
@@ -100,19 +99,15 @@ func TestBodyThatIsCutOff(t *testing.T) {
 		t.Error("the hook got half a body")
 		return nil, errors.New("half")
 	}))
-	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(url, "http://"))
+	conn := dial(t, url)
+	_, err := io.WriteString(conn, postHead+"Content-Length: 100\r\n\r\n{\"parent\"")
 	require.NoError(t, err)
-	defer conn.Close()
-	_, err = io.WriteString(conn, postHead+"Content-Length: 100\r\n\r\n{\"parent\"")
-	require.NoError(t, err)
-	require.NoError(t, conn.(*net.TCPConn).CloseWrite())
-	got, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	require.NoError(t, err)
-	defer got.Body.Close()
-	b, err := io.ReadAll(got.Body)
-	require.NoError(t, err)
-	assert.Equal(t, http.StatusBadRequest, got.StatusCode)
-	assert.Equal(t, "the body did not arrive whole", string(b))
+	half, ok := conn.(*net.TCPConn)
+	require.True(t, ok)
+	require.NoError(t, half.CloseWrite())
+	got := readAnswer(t, conn)
+	assert.Equal(t, http.StatusBadRequest, got.code)
+	assert.Equal(t, "the body did not arrive whole", got.body)
 }
 
 func TestTooManyCalls(t *testing.T) {
@@ -155,11 +150,9 @@ func run(t *testing.T, o Options, hooks ...metacontroller.Hook) (url string, sto
 
 func TestSlowHeaderIsCutOff(t *testing.T) {
 	url, _, _ := run(t, Options{ReadHeaderTimeout: 100 * time.Millisecond}, okHook())
-	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(url, "http://"))
-	require.NoError(t, err)
-	defer conn.Close()
+	conn := dial(t, url)
 	require.NoError(t, conn.SetReadDeadline(time.Now().Add(20*time.Second)))
-	_, err = io.WriteString(conn, "POST /ok/sync HTTP/1.1\r\nHost:")
+	_, err := io.WriteString(conn, "POST /ok/sync HTTP/1.1\r\nHost:")
 	require.NoError(t, err)
 	_, err = io.ReadAll(conn)
 	require.NoError(t, err, "the server did not close the connection")
@@ -194,7 +187,7 @@ func TestShutdownLetsCallsFinish(t *testing.T) {
 	require.Eventually(t, func() bool {
 		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(url, "http://"))
 		if err == nil {
-			conn.Close()
+			_ = conn.Close()
 		}
 		return err != nil
 	}, 10*time.Second, 10*time.Millisecond, "then it stops listening")
@@ -220,7 +213,7 @@ func TestShutdownBreaksOffWhatTakesTooLong(t *testing.T) {
 		r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/slow/sync", strings.NewReader(request))
 		r.Header.Set("Content-Type", "application/json")
 		if got, err := http.DefaultClient.Do(r); err == nil {
-			got.Body.Close()
+			_ = got.Body.Close()
 		}
 	}()
 	<-entered

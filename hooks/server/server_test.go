@@ -99,26 +99,40 @@ func do(t *testing.T, method, url, contentType, body string) answer {
 	}
 	got, err := http.DefaultClient.Do(r)
 	require.NoError(t, err)
-	defer got.Body.Close()
-	b, err := io.ReadAll(got.Body)
+	return answerOf(t, got)
+}
+
+// dial connects to a server.
+func dial(t *testing.T, url string) net.Conn {
+	t.Helper()
+	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(url, "http://"))
 	require.NoError(t, err)
-	return answer{code: got.StatusCode, body: string(b), header: got.Header}
+	t.Cleanup(func() { _ = conn.Close() })
+	require.NoError(t, conn.SetDeadline(time.Now().Add(time.Minute)))
+	return conn
 }
 
 // raw sends bytes as they are, and reads one answer.
 func raw(t *testing.T, url, text string) answer {
 	t.Helper()
-	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(url, "http://"))
+	conn := dial(t, url)
+	_, err := io.WriteString(conn, text)
 	require.NoError(t, err)
-	defer conn.Close()
-	require.NoError(t, conn.SetDeadline(time.Now().Add(time.Minute)))
-	_, err = io.WriteString(conn, text)
+	return readAnswer(t, conn)
+}
+
+func readAnswer(t *testing.T, from io.Reader) answer {
+	t.Helper()
+	got, err := http.ReadResponse(bufio.NewReader(from), nil)
 	require.NoError(t, err)
-	got, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	require.NoError(t, err)
-	defer got.Body.Close()
+	return answerOf(t, got)
+}
+
+func answerOf(t *testing.T, got *http.Response) answer {
+	t.Helper()
 	b, err := io.ReadAll(got.Body)
 	require.NoError(t, err)
+	require.NoError(t, got.Body.Close())
 	return answer{code: got.StatusCode, body: string(b), header: got.Header}
 }
 
