@@ -1,0 +1,94 @@
+package podset_test
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/nginx-stream/tcpingress/test/crd/apiserver"
+	"github.com/nginx-stream/tcpingress/test/crd/corpus"
+)
+
+var update = flag.Bool("update", false, "rewrite the refusals that the files announce")
+
+func judge(t *testing.T) *apiserver.Judge {
+	t.Helper()
+	definition, err := os.ReadFile("generated/app.example.com_podsets.yaml")
+	require.NoError(t, err)
+	j, err := apiserver.New([]string{string(definition)})
+	require.NoError(t, err)
+	return j
+}
+
+func TestDefinitionIsLegal(t *testing.T) {
+	for _, err := range judge(t).Definitions(t.Context()) {
+		assert.NoError(t, err)
+	}
+}
+
+func TestCorpus(t *testing.T) {
+	j := judge(t)
+	valid, invalid, err := corpus.Read(os.DirFS("testdata"))
+	require.NoError(t, err)
+	require.NotEmpty(t, valid)
+	require.NotEmpty(t, invalid)
+	for _, tc := range append(valid, invalid...) {
+		t.Run(tc.Path, func(t *testing.T) {
+			first := tc.Object
+			if tc.Old != nil {
+				first = tc.Old
+			}
+			got, err := j.Create(t.Context(), first)
+			require.NoError(t, err)
+			if tc.Old != nil {
+				require.Empty(t, got, "the first document is accepted")
+				got, err = j.Update(t.Context(), tc.Object, tc.Old)
+				require.NoError(t, err)
+			}
+			require.Equal(t, strings.HasPrefix(tc.Path, "invalid/"), len(got) > 0, "refused: %s", got)
+			if *update {
+				announce(t, filepath.Join("testdata", tc.Path), got)
+				return
+			}
+			assert.Equal(t, tc.Refusal, got)
+		})
+	}
+}
+
+func TestReplicasDefaultToOne(t *testing.T) {
+	j := judge(t)
+	valid, _, err := corpus.Read(os.DirFS("testdata"))
+	require.NoError(t, err)
+	for _, tc := range valid {
+		if tc.Path != "valid/smallest.yaml" {
+			continue
+		}
+		refusal, err := j.Create(t.Context(), tc.Object)
+		require.NoError(t, err)
+		require.Empty(t, refusal)
+		assert.EqualValues(t, 1, tc.Object.Object["spec"].(map[string]any)["replicas"])
+		return
+	}
+	t.Fatal("valid/smallest.yaml is missing")
+}
+
+// announce writes a refusal into the comment lines at the top of the file.
+func announce(t *testing.T, path string, refusal []string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	for bytes.HasPrefix(text, []byte("# ")) {
+		_, text, _ = bytes.Cut(text, []byte("\n"))
+	}
+	var head bytes.Buffer
+	for _, line := range refusal {
+		head.WriteString("# " + line + "\n")
+	}
+	require.NoError(t, os.WriteFile(path, append(head.Bytes(), text...), 0o644))
+}
