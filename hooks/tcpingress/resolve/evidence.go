@@ -12,8 +12,9 @@ import (
 // evidence is what was observed of the class, ready to be looked up by slot.
 type evidence struct {
 	entries map[l4.Key]l4.Entry
-	// open are the slots of the entries: a cheap way to find that there is none.
-	open slotSet
+	// bare finds the entry of a port as a whole: an index into list, plus 1.
+	bare table[int32]
+	list []l4.Entry
 	// holders is the old book: an index into names, plus 1.
 	holders     table[int32]
 	hostHolders map[hostSlot]int32
@@ -41,18 +42,24 @@ type mark struct {
 func readEvidence(r *run) {
 	w := r.world
 	e := &r.evidence
-	e.entries, e.open = w.Observed.Entries, newSlotSet()
-	for key := range e.entries {
-		if isPort(key.Port) {
-			e.open.add(slotOf(key.Protocol, key.Port))
-		}
-	}
+	e.entries = w.Observed.Entries
+	e.readEntries()
 	e.names = make([]string, 0, len(w.Class.Listeners)+len(w.Class.Ranges))
 	e.readListeners(w.Class.Listeners)
 	e.readRanges(w.Class.Ranges)
 	e.readHosts()
 	for i := range r.members {
 		r.readMarks(&r.members[i])
+	}
+}
+
+func (e *evidence) readEntries() {
+	e.list = make([]l4.Entry, 0, len(e.entries))
+	for key, entry := range e.entries {
+		if key.Host == "" && isPort(key.Port) {
+			e.list = append(e.list, entry)
+			e.bare.set(slotOf(key.Protocol, key.Port), int32(len(e.list)))
+		}
 	}
 }
 
@@ -116,7 +123,7 @@ func (e *evidence) readHosts() {
 
 // share notes a host of a port, unless the data plane has the port as a whole.
 func (e *evidence) share(s slot, host string) *sharedPort {
-	if _, whole := e.entry(s, ""); whole {
+	if e.bare.at(s) != 0 {
 		return nil
 	}
 	p := e.shared[s]
@@ -133,11 +140,14 @@ func (e *evidence) share(s slot, host string) *sharedPort {
 
 // entry gives what the data plane says of a port or host.
 func (e *evidence) entry(s slot, host string) (l4.Entry, bool) {
-	if !e.open.has(s) {
-		return l4.Entry{}, false
+	if host != "" {
+		entry, ok := e.entries[s.key(host)]
+		return entry, ok
 	}
-	entry, ok := e.entries[s.key(host)]
-	return entry, ok
+	if i := e.bare.at(s); i != 0 {
+		return e.list[i-1], true
+	}
+	return l4.Entry{}, false
 }
 
 // holder gives the TCPIngress that the old book has at a port or host, or "".
@@ -154,11 +164,7 @@ func (e *evidence) holder(s slot, host string) string {
 
 // whole tells whether there is evidence that the port is held as a whole.
 func (e *evidence) whole(s slot) bool {
-	if e.holders.at(s) != 0 {
-		return true
-	}
-	_, ok := e.entry(s, "")
-	return ok
+	return e.holders.at(s) != 0 || e.bare.at(s) != 0
 }
 
 // readMarks lists what slices and its own status say of a TCPIngress.
