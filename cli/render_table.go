@@ -71,6 +71,9 @@ func (v *view) tables() []table {
 func content(o *unstructured.Unstructured) string {
 	if o.GetKind() != "Service" {
 		data, _, _ := unstructured.NestedMap(o.Object, "data")
+		if len(data) == 1 {
+			return "1 entry"
+		}
 		return fmt.Sprintf("%d entries", len(data))
 	}
 	serviceType, _, _ := unstructured.NestedString(o.Object, "spec", "type")

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 	"time"
 
@@ -12,9 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	crdv1 "github.com/nginx-stream/tcpingress/crd/v1"
-	"github.com/nginx-stream/tcpingress/hooks/expose"
 	"github.com/nginx-stream/tcpingress/hooks/metacontroller/simulate"
-	"github.com/nginx-stream/tcpingress/hooks/tcpingress"
 	"github.com/nginx-stream/tcpingress/manifests"
 )
 
@@ -59,7 +56,7 @@ func newSimulation(in *input) (*simulate.Cluster, error) {
 	return simulate.New(simulate.Options{
 		Kinds:       ourKinds(),
 		Controllers: controllers,
-		Hooks:       slices.Concat(tcpingress.Hooks(), expose.Hooks()),
+		Hooks:       hooks(),
 		Now:         latest(in),
 	})
 }
