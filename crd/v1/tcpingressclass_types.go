@@ -1,27 +1,40 @@
 package v1
 
 import (
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // TCPIngressClass describes one nginx that TCPIngresses share: where it runs,
-// which Service leads to it, and who may use which ports.
+// which Services lead to it, and who may use which ports. Its status is the book
+// of who holds which port. With the annotation
+// `nginx-stream.dev/is-default-class: "true"` it is the class of TCPIngresses
+// that name none. Its name is at most 52 characters long.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:path=tcpingressclasses,scope=Cluster,shortName=tcpingclass
-// +kubebuilder:printcolumn:name=Provider,type=string,JSONPath=`.spec.provider`
-// +kubebuilder:printcolumn:name=Namespace,type=string,JSONPath=`.spec.namespace`
-// +kubebuilder:printcolumn:name=Address,type=string,JSONPath=`.status.addresses[*].value`
-// +kubebuilder:printcolumn:name=Accepted,type=string,JSONPath=`.status.conditions[?(@.type=="Accepted")].status`
-// +kubebuilder:printcolumn:name=Programmed,type=string,JSONPath=`.status.conditions[?(@.type=="Programmed")].status`
+// +kubebuilder:printcolumn:name=Provider,type=string,JSONPath=`.spec.provider`,description="The data plane."
+// +kubebuilder:printcolumn:name=Namespace,type=string,JSONPath=`.spec.namespace`,description="Where nginx and its Services are."
+// +kubebuilder:printcolumn:name=Address,type=string,JSONPath=`.status.addresses[*].value`,description="Where clients connect to."
+// +kubebuilder:printcolumn:name=Accepted,type=string,JSONPath=`.status.conditions[?(@.type=="Accepted")].status`,description="Whether the spec can be used."
+// +kubebuilder:printcolumn:name=Programmed,type=string,JSONPath=`.status.conditions[?(@.type=="Programmed")].status`,description="Whether the children are as they should be."
 // +kubebuilder:printcolumn:name=Age,type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 52 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name must be the name of a TCPIngressClass: lower-case letters, digits and '-', starting with a letter and ending with a letter or digit, at most 52 characters"
+// +kubebuilder:validation:XValidation:rule="(has(self.spec.service) && has(self.spec.service.tcpName) ? self.spec.service.tcpName : self.metadata.name + '-stream-tcp') != (has(self.spec.service) && has(self.spec.service.udpName) ? self.spec.service.udpName : self.metadata.name + '-stream-udp')",message="tcpName and udpName must differ: each protocol has a Service of its own",fieldPath=".spec.service.udpName"
+// +kubebuilder:validation:XValidation:rule="(has(self.spec.service) && has(self.spec.service.tcpName) ? self.spec.service.tcpName : self.metadata.name + '-stream-tcp') == (has(oldSelf.spec.service) && has(oldSelf.spec.service.tcpName) ? oldSelf.spec.service.tcpName : self.metadata.name + '-stream-tcp')",message="tcpName is immutable: a rename would delete the Service and its address; set it back, or make a new class",fieldPath=".spec.service.tcpName"
+// +kubebuilder:validation:XValidation:rule="(has(self.spec.service) && has(self.spec.service.udpName) ? self.spec.service.udpName : self.metadata.name + '-stream-udp') == (has(oldSelf.spec.service) && has(oldSelf.spec.service.udpName) ? oldSelf.spec.service.udpName : self.metadata.name + '-stream-udp')",message="udpName is immutable: a rename would delete the Service and its address; set it back, or make a new class",fieldPath=".spec.service.udpName"
 type TCPIngressClass struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty,omitzero"`
 
-	Spec   TCPIngressClassSpec   `json:"spec"`
+	// Spec is what shall be.
+	//
+	// +required
+	Spec TCPIngressClassSpec `json:"spec"`
+	// Status is what was observed, and the book of ports. The controllers write
+	// it; do not edit it.
+	//
+	// +optional
 	Status TCPIngressClassStatus `json:"status,omitempty,omitzero"`
 }
 
@@ -36,20 +49,55 @@ type TCPIngressClassList struct {
 }
 
 // TCPIngressClassSpec is what a platform admin declares.
+//
+// +kubebuilder:validation:XValidation:rule="(has(self.service) && has(self.service.loadBalancerClass) ? self.service.loadBalancerClass : '') == (has(oldSelf.service) && has(oldSelf.service.loadBalancerClass) ? oldSelf.service.loadBalancerClass : '')",message="loadBalancerClass is immutable: a Service cannot change it; set it back, or make a new class",fieldPath=".service.loadBalancerClass"
+// +kubebuilder:validation:XValidation:rule="(has(self.ingressNginx) && has(self.ingressNginx.tcpConfigMapName) ? self.ingressNginx.tcpConfigMapName : 'tcp-services') == (has(oldSelf.ingressNginx) && has(oldSelf.ingressNginx.tcpConfigMapName) ? oldSelf.ingressNginx.tcpConfigMapName : 'tcp-services')",message="tcpConfigMapName is immutable: a rename would delete the ConfigMap that nginx reads; set it back, or make a new class",fieldPath=".ingressNginx.tcpConfigMapName"
+// +kubebuilder:validation:XValidation:rule="(has(self.ingressNginx) && has(self.ingressNginx.udpConfigMapName) ? self.ingressNginx.udpConfigMapName : 'udp-services') == (has(oldSelf.ingressNginx) && has(oldSelf.ingressNginx.udpConfigMapName) ? oldSelf.ingressNginx.udpConfigMapName : 'udp-services')",message="udpConfigMapName is immutable: a rename would delete the ConfigMap that nginx reads; set it back, or make a new class",fieldPath=".ingressNginx.udpConfigMapName"
+// +kubebuilder:validation:XValidation:rule="!has(self.service) || !has(self.service.idlePort) || !has(self.ports) || !has(self.ports.allowed) || self.ports.allowed.exists(a, a.from <= self.service.idlePort && self.service.idlePort <= a.to)",message="idlePort must lie within one of the ranges in ports.allowed; widen that range or choose another port",fieldPath=".service.idlePort"
+// +kubebuilder:validation:XValidation:rule="!has(self.service) || !has(self.service.idlePort) || self.provider == 'Nginx' || !(self.service.idlePort in (has(self.ingressNginx) && has(self.ingressNginx.reservedPorts) ? self.ingressNginx.reservedPorts : [80, 442, 443, 8181, 8443, 10245, 10246, 10247, 10254, 11514]))",message="idlePort is reserved for nginx itself (see reservedPorts); choose another",fieldPath=".service.idlePort"
+// +kubebuilder:validation:XValidation:rule="!has(self.service) || !has(self.service.idlePort) || self.provider != 'Nginx' || !(has(self.nginx) && has(self.nginx.reservedPorts) && self.service.idlePort in self.nginx.reservedPorts) && !(has(self.nginx) && has(self.nginx.ipLocalPortRange) ? self.nginx.ipLocalPortRange.from <= self.service.idlePort && self.service.idlePort <= self.nginx.ipLocalPortRange.to : 32768 <= self.service.idlePort && self.service.idlePort <= 60999)",message="idlePort is reserved for nginx itself (see reservedPorts and ipLocalPortRange); choose another",fieldPath=".service.idlePort"
 type TCPIngressClassSpec struct {
-	// Provider is the data plane.
+	// Provider is the data plane. IngressNginx (the default): an ingress-nginx
+	// controller that runs already reads our ConfigMaps. Nginx: we run stock nginx
+	// ourselves. It may be changed while the class is in use: the Services and
+	// their addresses stay, and the old side serves until the new one does.
+	//
+	// +optional
+	// +kubebuilder:default=IngressNginx
 	Provider Provider `json:"provider,omitempty"`
-	// Namespace of the Services, the ConfigMaps and nginx.
+	// Namespace of the Services, of the ConfigMaps and of nginx. For provider
+	// IngressNginx it is the one of its controller. It must exist. Immutable: a
+	// move would delete the Services and their addresses.
+	//
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="must be a DNS label: lower-case letters, digits and '-', starting and ending with a letter or digit, at most 63 characters"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="namespace is immutable: a move would delete the Services and their addresses; set it back, or make a new class"
 	Namespace string `json:"namespace"`
-	// IngressNginx holds the settings of provider IngressNginx.
+	// IngressNginx holds the settings of provider IngressNginx. They do nothing
+	// with another provider. Left out, the defaults of each field.
+	//
+	// +optional
 	IngressNginx *IngressNginx `json:"ingressNginx,omitempty"`
-	// Nginx holds the settings of provider Nginx.
+	// Nginx holds the settings of provider Nginx. They do nothing with another
+	// provider. Left out, the defaults of each field.
+	//
+	// +optional
 	Nginx *Nginx `json:"nginx,omitempty"`
-	// Service in front of nginx.
+	// Service in front of nginx, one for each protocol. Left out, the defaults of
+	// each field.
+	//
+	// +optional
 	Service *ClassService `json:"service,omitempty"`
-	// Ports says who may use which numbers.
+	// Ports says who may use which numbers. Left out, everybody may use all that
+	// nginx does not need itself, and there is no pool.
+	//
+	// +optional
 	Ports *ClassPorts `json:"ports,omitempty"`
-	// AllowedNamespaces says who may use the class.
+	// AllowedNamespaces says who may use the class. Left out, everybody.
+	//
+	// +optional
 	AllowedNamespaces *AllowedNamespaces `json:"allowedNamespaces,omitempty"`
 }
 
@@ -67,118 +115,51 @@ const (
 )
 
 // IngressNginx holds the settings of provider IngressNginx.
+//
+// +kubebuilder:validation:XValidation:rule="!(has(self.tcpConfigMapName) && self.tcpConfigMapName == '' && has(self.udpConfigMapName) && self.udpConfigMapName == '')",message="one of tcpConfigMapName and udpConfigMapName must be given: \"\" switches a protocol off, and with both off the class can serve nothing"
+// +kubebuilder:validation:XValidation:rule="(has(self.tcpConfigMapName) ? self.tcpConfigMapName : 'tcp-services') != (has(self.udpConfigMapName) ? self.udpConfigMapName : 'udp-services') || has(self.tcpConfigMapName) && self.tcpConfigMapName == ''",message="must differ from tcpConfigMapName: ingress-nginx reads TCP and UDP from two ConfigMaps",fieldPath=".udpConfigMapName"
 type IngressNginx struct {
-	// TCPConfigMapName, default tcp-services. "" switches TCP off.
+	// TCPConfigMapName is the ConfigMap that the controller's flag
+	// `--tcp-services-configmap` names. Left out, it is tcp-services. Empty (""),
+	// the class serves no TCP, and such rules are refused (ProtocolDisabled).
+	// Immutable, since a rename would delete the old ConfigMap. One that exists
+	// already is not touched until it is handed over; the class's condition
+	// Programmed says how.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self == '' || self.matches('^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?([.][a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$')",message="must be the name of a ConfigMap: lower-case letters, digits, '-' and '.', at most 253 characters"
 	TCPConfigMapName *string `json:"tcpConfigMapName,omitempty"`
-	// UDPConfigMapName, default udp-services. "" switches UDP off.
+	// UDPConfigMapName is the ConfigMap that the controller's flag
+	// `--udp-services-configmap` names. Left out, it is udp-services. Empty (""),
+	// the class serves no UDP, and such rules are refused (ProtocolDisabled). It
+	// differs from tcpConfigMapName, and is immutable like it.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self == '' || self.matches('^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?([.][a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$')",message="must be the name of a ConfigMap: lower-case letters, digits, '-' and '.', at most 253 characters"
 	UDPConfigMapName *string `json:"udpConfigMapName,omitempty"`
-	// Selector of the controller's pods.
+	// Selector of the controller's pods, written into the Services, 1 to 16
+	// labels. Left out, the labels of the official chart: app.kubernetes.io/name
+	// and app.kubernetes.io/instance ingress-nginx, app.kubernetes.io/component
+	// controller; and the selector of a Service that was handed over to us is not
+	// touched then.
+	//
+	// +optional
+	// +kubebuilder:validation:MinProperties=1
+	// +kubebuilder:validation:MaxProperties=16
 	Selector map[string]string `json:"selector,omitempty"`
-	// ReservedPorts that the controller's pod uses itself.
+	// ReservedPorts are the numbers that the controller's pod uses itself, for TCP
+	// and UDP alike; rules that ask for one are refused (PortReserved). A port
+	// that is missing here and is in use stops every later change of nginx's
+	// configuration, so list what the flags of the controller say. A list replaces
+	// the default: 80, 442, 443, 8181, 8443, 10245, 10246, 10247, 10254 and 11514.
+	//
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=256
+	// +kubebuilder:validation:items:Minimum=1
+	// +kubebuilder:validation:items:Maximum=65535
 	ReservedPorts []int32 `json:"reservedPorts,omitempty"`
-}
-
-// Nginx holds the settings of provider Nginx.
-type Nginx struct {
-	Image              string                       `json:"image,omitempty"`
-	Replicas           *int32                       `json:"replicas,omitempty"`
-	Resources          *corev1.ResourceRequirements `json:"resources,omitempty"`
-	NodeSelector       map[string]string            `json:"nodeSelector,omitempty"`
-	Tolerations        []corev1.Toleration          `json:"tolerations,omitempty"`
-	PriorityClassName  string                       `json:"priorityClassName,omitempty"`
-	PodAnnotations     map[string]string            `json:"podAnnotations,omitempty"`
-	ClusterDomain      string                       `json:"clusterDomain,omitempty"`
-	Resolver           []string                     `json:"resolver,omitempty"`
-	ResolverTimeout    Duration                     `json:"resolverTimeout,omitempty"`
-	TrustedProxies     []string                     `json:"trustedProxies,omitempty"`
-	ReservedPorts      []int32                      `json:"reservedPorts,omitempty"`
-	IPLocalPortRange   *PortRange                   `json:"ipLocalPortRange,omitempty"`
-	AllowExternalName  bool                         `json:"allowExternalName,omitempty"`
-	ReloadInterval     Duration                     `json:"reloadInterval,omitempty"`
-	MaxOldWorkers      int32                        `json:"maxOldWorkers,omitempty"`
-	PropagationSeconds *int32                       `json:"propagationSeconds,omitempty"`
-	SwitchDrainSeconds *int32                       `json:"switchDrainSeconds,omitempty"`
-}
-
-// ClassService describes the Services in front of nginx, one per protocol.
-type ClassService struct {
-	Type                          ClassServiceType                    `json:"type,omitempty"`
-	TCPName                       string                              `json:"tcpName,omitempty"`
-	UDPName                       string                              `json:"udpName,omitempty"`
-	Annotations                   map[string]string                   `json:"annotations,omitempty"`
-	Labels                        map[string]string                   `json:"labels,omitempty"`
-	LoadBalancerClass             string                              `json:"loadBalancerClass,omitempty"`
-	LoadBalancerSourceRanges      []string                            `json:"loadBalancerSourceRanges,omitempty"`
-	ExternalTrafficPolicy         corev1.ServiceExternalTrafficPolicy `json:"externalTrafficPolicy,omitempty"`
-	IPFamilyPolicy                corev1.IPFamilyPolicy               `json:"ipFamilyPolicy,omitempty"`
-	AllocateLoadBalancerNodePorts *bool                               `json:"allocateLoadBalancerNodePorts,omitempty"`
-	MaxPorts                      *int32                              `json:"maxPorts,omitempty"`
-	IdlePort                      int32                               `json:"idlePort,omitempty"`
-}
-
-// ClassServiceType is the type of the Services.
-//
-// +kubebuilder:validation:Enum=LoadBalancer;NodePort;ClusterIP;None
-type ClassServiceType string
-
-// The types. None means that no Service is made.
-const (
-	ServiceLoadBalancer ClassServiceType = "LoadBalancer"
-	ServiceNodePort     ClassServiceType = "NodePort"
-	ServiceClusterIP    ClassServiceType = "ClusterIP"
-	ServiceNone         ClassServiceType = "None"
-)
-
-// ClassPorts says who may use which port numbers.
-type ClassPorts struct {
-	Allowed         []PortRange `json:"allowed,omitempty"`
-	Pool            *PortRange  `json:"pool,omitempty"`
-	Grants          []PortGrant `json:"grants,omitempty"`
-	MaxPerNamespace *int32      `json:"maxPerNamespace,omitempty"`
-}
-
-// PortGrant gives ports to namespaces.
-type PortGrant struct {
-	Namespaces        []string              `json:"namespaces,omitempty"`
-	NamespaceSelector *metav1.LabelSelector `json:"namespaceSelector,omitempty"`
-	Ports             []PortRange           `json:"ports"`
-}
-
-// AllowedNamespaces says which namespaces may use the class.
-type AllowedNamespaces struct {
-	From     NamespacesFrom        `json:"from,omitempty"`
-	Selector *metav1.LabelSelector `json:"selector,omitempty"`
-}
-
-// NamespacesFrom tells how namespaces are chosen.
-//
-// +kubebuilder:validation:Enum=All;Selector
-type NamespacesFrom string
-
-// The ways to choose namespaces, named as in the Gateway API.
-const (
-	NamespacesFromAll      NamespacesFrom = "All"
-	NamespacesFromSelector NamespacesFrom = "Selector"
-)
-
-// TCPIngressClassStatus is what was observed, and the book of ports.
-type TCPIngressClassStatus struct {
-	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	// +listType=map
-	// +listMapKey=type
-	Conditions []metav1.Condition `json:"conditions,omitempty"`
-	Addresses  []Address          `json:"addresses,omitempty"`
-	// Listeners maps "6379/TCP" or "8443/TCP/db.example.com" to the holder
-	// "namespace/name/rule"; a port with hosts has the holder "*hosts".
-	Listeners map[string]string `json:"listeners,omitempty"`
-	// Ranges held as a whole. Their ports are not in Listeners.
-	Ranges []ListenerRange `json:"ranges,omitempty"`
-}
-
-// ListenerRange is a range of ports with its holder.
-type ListenerRange struct {
-	From     int32    `json:"from"`
-	To       int32    `json:"to"`
-	Protocol Protocol `json:"protocol"`
-	Holder   string   `json:"holder"`
 }

@@ -1,0 +1,85 @@
+// Package corpus reads the manifests in test/crd: objects that must be accepted,
+// and objects that must be refused with the lines that their file announces.
+// File systems enter, cases leave. For tests only.
+package corpus
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+)
+
+// Case is one file. Its comment lines at the top are the refusal that it
+// announces, a line for each error, as the API server prints it. A second
+// document is an update of the first one, which is accepted.
+type Case struct {
+	// Path of the file, below test/crd.
+	Path string
+	// Old is the first of two documents, else nil.
+	Old *unstructured.Unstructured
+	// Object is judged.
+	Object *unstructured.Unstructured
+	// Refusal is empty for an object that is accepted.
+	Refusal []string
+}
+
+// Read gives the cases in the folders valid and invalid, in the order of their paths.
+func Read(fsys fs.FS) (valid, invalid []Case, err error) {
+	err = fs.WalkDir(fsys, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".yaml") {
+			return err
+		}
+		c, err := readCase(fsys, path)
+		if err != nil {
+			return fmt.Errorf("reading %s: %w", path, err)
+		}
+		switch folder, _, _ := strings.Cut(path, "/"); folder {
+		case "valid":
+			valid = append(valid, c)
+		case "invalid":
+			invalid = append(invalid, c)
+		}
+		return nil
+	})
+	return valid, invalid, err
+}
+
+func readCase(fsys fs.FS, path string) (Case, error) {
+	data, err := fs.ReadFile(fsys, path)
+	if err != nil {
+		return Case{}, err
+	}
+	c := Case{Path: path, Refusal: announced(data)}
+	for i, document := range bytes.Split(data, []byte("\n---\n")) {
+		object := &unstructured.Unstructured{}
+		raw, err := yaml.YAMLToJSONStrict(document)
+		if err != nil {
+			return Case{}, err
+		}
+		if err := object.UnmarshalJSON(raw); err != nil {
+			return Case{}, err
+		}
+		if i > 0 {
+			c.Old = c.Object
+		}
+		c.Object = object
+	}
+	return c, nil
+}
+
+func announced(data []byte) []string {
+	var refusal []string
+	for scanner := bufio.NewScanner(bytes.NewReader(data)); scanner.Scan(); {
+		line, ok := strings.CutPrefix(scanner.Text(), "# ")
+		if !ok {
+			break
+		}
+		refusal = append(refusal, line)
+	}
+	return refusal
+}
