@@ -46,31 +46,38 @@ func TestBudgets(t *testing.T) {
 		want  map[string]string
 	}{
 		"each protocol has a Service of its own": {
-			newWorld(ti("a/x", 1, "1/TCP -> x:1; 2/TCP -> x:1; 1/UDP -> x:1")), fake{limit: 1},
+			newWorld(ti("a/x", 1, "1/TCP -> x:1; 2/TCP -> x:1; 1/UDP -> x:1")),
+			fake{limit: 1},
 			map[string]string{"a/x tcp-1": "1/TCP", "a/x tcp-2": "2/TCP CapacityExceeded", "a/x udp-1": "1/UDP"},
 		},
 		"every port of a range counts, and what is smaller may still fit": {
-			newWorld(ti("a/x", 1, "1/TCP -> x:1; 10-14/TCP -> x; 20-21/TCP -> x; 30/TCP -> x:1")), fake{limit: 5},
+			newWorld(ti("a/x", 1, "1/TCP -> x:1; 10-14/TCP -> x; 20-21/TCP -> x; 30/TCP -> x:1")),
+			fake{limit: 5},
 			map[string]string{"a/x tcp-1": "1/TCP", "a/x tcp-10": "10-14/TCP CapacityExceeded", "a/x tcp-20": "20-21/TCP", "a/x tcp-30": "30/TCP"},
 		},
 		"a port that hosts share counts once": {
-			newWorld(ti("a/x", 1, "1/TCP a.org -> x:1"), ti("b/x", 2, "1/TCP b.org -> x:1"), ti("c/x", 3, "2/TCP c.org -> x:1")), fake{limit: 1},
+			newWorld(ti("a/x", 1, "1/TCP a.org -> x:1"), ti("b/x", 2, "1/TCP b.org -> x:1"), ti("c/x", 3, "2/TCP c.org -> x:1")),
+			fake{limit: 1},
 			map[string]string{"a/x tcp-1": "1/TCP", "b/x tcp-1": "1/TCP", "c/x tcp-2": "2/TCP CapacityExceeded"},
 		},
 		"a namespace has a quota over both protocols": {
-			quota(2, newWorld(ti("a/x", 1, "1/TCP -> x:1; 2/UDP -> x:1; 3/TCP -> x:1"), ti("b/x", 2, "4/TCP -> x:1"))), fake{},
+			quota(2, newWorld(ti("a/x", 1, "1/TCP -> x:1; 2/UDP -> x:1; 3/TCP -> x:1"), ti("b/x", 2, "4/TCP -> x:1"))),
+			fake{},
 			map[string]string{"a/x tcp-1": "1/TCP", "a/x udp-2": "2/UDP", "a/x tcp-3": "3/TCP NamespaceQuotaExceeded", "b/x tcp-4": "4/TCP"},
 		},
 		"a shared port counts once for each namespace on it": {
-			quota(1, newWorld(ti("a/x", 1, "1/TCP a.org -> x:1"), ti("a/y", 2, "1/TCP b.org -> x:1"), ti("b/x", 3, "1/TCP c.org -> x:1; 2/TCP c.org -> x:1"))), fake{},
+			quota(1, newWorld(ti("a/x", 1, "1/TCP a.org -> x:1"), ti("a/y", 2, "1/TCP b.org -> x:1"), ti("b/x", 3, "1/TCP c.org -> x:1; 2/TCP c.org -> x:1"))),
+			fake{},
 			map[string]string{"a/x tcp-1": "1/TCP", "a/y tcp-1": "1/TCP", "b/x tcp-1": "1/TCP", "b/x tcp-2": "2/TCP NamespaceQuotaExceeded"},
 		},
 		"a quota of none": {
-			quota(0, newWorld(ti("a/x", 1, "1/TCP -> x:1"))), fake{},
+			quota(0, newWorld(ti("a/x", 1, "1/TCP -> x:1"))),
+			fake{},
 			map[string]string{"a/x tcp-1": "1/TCP NamespaceQuotaExceeded"},
 		},
 		"what a child cannot carry is refused, and what is smaller may still fit": {
-			newWorld(ti("a/x", 1, "1/TCP -> "+long+":1; 2/TCP -> x:1; 1/UDP -> x:1")), fake{bytes: 40},
+			newWorld(ti("a/x", 1, "1/TCP -> "+long+":1; 2/TCP -> x:1; 1/UDP -> x:1")),
+			fake{bytes: 40},
 			map[string]string{"a/x tcp-1": "1/TCP CapacityExceeded", "a/x tcp-2": "2/TCP", "a/x udp-1": "1/UDP"},
 		},
 		"an edit that needs more does not push out a younger one that works": {
@@ -82,7 +89,8 @@ func TestBudgets(t *testing.T) {
 			map[string]string{"a/x tcp-1": "1/TCP CapacityExceeded", "b/x tcp-2": "2/TCP"},
 		},
 		"what has no room counts for no quota": {
-			quota(1, newWorld(ti("a/x", 1, "1/TCP -> x:1"), ti("b/x", 2, "1/TCP -> x:1; 2/TCP -> x:1"))), fake{},
+			quota(1, newWorld(ti("a/x", 1, "1/TCP -> x:1"), ti("b/x", 2, "1/TCP -> x:1; 2/TCP -> x:1"))),
+			fake{},
 			map[string]string{"a/x tcp-1": "1/TCP", "b/x tcp-1": "1/TCP PortConflict", "b/x tcp-2": "2/TCP"},
 		},
 	}

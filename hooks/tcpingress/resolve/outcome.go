@@ -36,9 +36,9 @@ type RuleVerdict struct {
 	Message string
 	// Want is what the rule says, nil where it is not accepted.
 	Want *l4.Listener
-	// Render is what shall be rendered for it: equal to Want, or with the observed
-	// backend while an edited one waits for its verdict, or nil while it may not
-	// be rendered.
+	// Render is what shall be rendered for it: Want itself, or what is observed of it
+	// (the old backend; of a range or of hosts maybe a part) while the Service that
+	// it names waits for its verdict, or nil while it may not be rendered.
 	Render *l4.Listener
 	// Withdrawn tells that Render is nil because the Service may not be used,
 	// rather than not having been looked at.
@@ -47,3 +47,7 @@ type RuleVerdict struct {
 
 // Accepted tells whether the rule holds its port.
 func (v *RuleVerdict) Accepted() bool { return v.Reason == "" }
+
+// Complete tells whether all that the rule says may be rendered, rather than what
+// is observed of it, or a part.
+func (v *RuleVerdict) Complete() bool { return v.Render != nil && v.Render == v.Want }

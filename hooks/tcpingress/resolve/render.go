@@ -1,6 +1,8 @@
 package resolve
 
 import (
+	"slices"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	crdv1 "github.com/nginx-stream/tcpingress/crd/v1"
@@ -72,7 +74,16 @@ func (r *run) observedRendering(c *claim) *l4.Listener {
 			}
 		}
 	}
+	if out != nil && sameRoute(out, &c.want) {
+		return &c.want
+	}
 	return out
+}
+
+// sameRoute compares what observedListener and extend set.
+func sameRoute(a, b *l4.Listener) bool {
+	return a.Port == b.Port && a.EndPort == b.EndPort && a.Backend == b.Backend && a.SendProxy == b.SendProxy &&
+		slices.Equal(a.Hosts, b.Hosts)
 }
 
 // ownEntry gives the observed entry at a place where the claim's TCPIngress is

@@ -181,3 +181,31 @@ func books(out Outcome, holder string) bool {
 	}
 	return slices.ContainsFunc(out.Ranges, func(r crdv1.ListenerRange) bool { return r.Holder == holder })
 }
+
+// A rule was renamed, so that its Service counts as not judged: what is observed
+// of it stays, and is complete only if it is all that the rule says.
+func TestCompleteIsAllThatTheRuleSays(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		rules    string
+		complete bool
+	}{
+		"the same port":    {"new=1/TCP -> x:1", true},
+		"a longer range":   {"new=2-4/TCP -> y", false},
+		"the same range":   {"new=2-3/TCP -> y", true},
+		"another number":   {"new=1/TCP -> x:2", false},
+		"one host more":    {"new=5/TCP a.org,b.org -> x:1", false},
+		"the same host":    {"new=5/TCP a.org -> x:1", true},
+		"nothing observed": {"new=9/TCP -> x:1", false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(ti("a/x", 1, tc.rules)).entry("1/TCP", "a/x:1").entry("2/TCP", "a/y:2").entry("3/TCP", "a/y:3").entry("5/TCP/a.org", "a/x:1").
+				book("1/TCP", "a/x/old")
+			r := Resolve(w, &fake{}).Verdicts["a/x"].Rules[0]
+			assert.True(t, r.Accepted())
+			assert.Equal(t, tc.complete, r.Complete())
+		})
+	}
+}
