@@ -42,8 +42,9 @@ test-cluster: ## Test against a real API server, built once into .cache
 
 .PHONY: generate
 generate: ## Write the deepcopy functions and the CustomResourceDefinitions
-	go tool controller-gen object paths=./crd/v1/...
+	go tool controller-gen object paths=./crd/...
 	go tool controller-gen crd paths=./crd/v1/... output:crd:artifacts:config=crd/generated
+	go tool controller-gen crd paths=./crd/podset/... output:crd:artifacts:config=crd/podset/generated
 
 .PHONY: golden
 golden: ## Rewrite the goldens

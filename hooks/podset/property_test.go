@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"pgregory.net/rapid"
 
 	podsetv1alpha1 "github.com/nginx-stream/tcpingress/crd/podset/v1alpha1"
@@ -70,9 +71,13 @@ type world struct {
 func (w *world) sync(t require.TestingT) (changes int) {
 	w.now = w.now.Add(time.Second)
 	response := respond(w.set, w.pods, w.now)
+	selector, err := w.set.Spec.Selector.Selector()
+	require.NoError(t, err)
 	wanted := map[string]bool{}
 	for _, c := range response.Children {
-		wanted[c.(child).Metadata.Name] = true
+		meta := c.(child).Metadata
+		wanted[meta.Name] = true
+		require.True(t, selector.Matches(labels.Set(meta.Labels)), "Metacontroller refuses the whole answer otherwise")
 	}
 	for i := range w.pods {
 		p := &w.pods[i]

@@ -39,7 +39,7 @@ func available(set *podsetv1alpha1.PodSet, ready int32) metav1.Condition {
 		Type:    podsetv1alpha1.ConditionAvailable,
 		Status:  metav1.ConditionTrue,
 		Reason:  podsetv1alpha1.ReasonPodsReady,
-		Message: fmt.Sprintf("%d of %d pods are ready.", ready, replicas(set)),
+		Message: fmt.Sprintf("Pods that are ready: %d. Pods that there shall be: %d.", ready, replicas(set)),
 	}
 	if int(ready) < replicas(set) {
 		c.Status, c.Reason = metav1.ConditionFalse, podsetv1alpha1.ReasonPodsNotReady

@@ -2,7 +2,6 @@ package v1alpha1
 
 import (
 	"errors"
-	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -22,11 +21,7 @@ func (s *LabelSelector) Selector() (labels.Selector, error) {
 		}
 		converted.MatchExpressions = append(converted.MatchExpressions, requirement)
 	}
-	selector, err := metav1.LabelSelectorAsSelector(&converted)
-	if err != nil {
-		return nil, fmt.Errorf("converting selector: %w", err)
-	}
-	return selector, nil
+	return metav1.LabelSelectorAsSelector(&converted)
 }
 
 // PodLabels gives the labels of a new pod: those of the template, or without a
