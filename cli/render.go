@@ -119,7 +119,9 @@ func read(files []string, recursive bool, stdin io.Reader, stderr io.Writer) (*i
 		return nil, err
 	}
 	for _, kind := range slices.Sorted(maps.Keys(in.ignored)) {
-		fmt.Fprintf(stderr, "ignored: %s (%d)\n", kind, in.ignored[kind])
+		if _, err := fmt.Fprintf(stderr, "ignored: %s (%d)\n", kind, in.ignored[kind]); err != nil {
+			return nil, err
+		}
 	}
 	return in, nil
 }

@@ -27,7 +27,9 @@ func (v *view) table(w io.Writer) error {
 		printed = true
 		out := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 		for _, row := range append([][]string{t.columns}, t.rows...) {
-			fmt.Fprintln(out, strings.Join(row, "\t"))
+			if _, err := fmt.Fprintln(out, strings.Join(row, "\t")); err != nil {
+				return err
+			}
 		}
 		if err := out.Flush(); err != nil {
 			return err

@@ -136,7 +136,7 @@ func checkClasses(in *input) error {
 		classes[class] = true
 		errs = append(errs, fmt.Errorf("%s: %s %s names the class %q, which is in none of the files. "+
 			"Give its file with another -f; the smallest one is:\n\n%s",
-			s.at(field...), s.object.GetKind(), name(s.object), class, smallestClass(class, false)))
+			s.at(field...), s.object.GetKind(), name(s.object), class, smallestClass(map[string]any{"name": class})))
 	}
 	return errors.Join(errs...)
 }
@@ -169,16 +169,15 @@ func checkDefaultClass(in *input, entries []simulate.Entry) error {
 		}
 		return fmt.Errorf("%s: %s %s names no class, and no class in the files is the default one. "+
 			"Name one, or give the file of the default class with another -f; the smallest one is:\n\n%s",
-			in.origin(e.Object, entries).at("spec"), e.Object.GetKind(), name(e.Object), smallestClass("nginx", true))
+			in.origin(e.Object, entries).at("spec"), e.Object.GetKind(), name(e.Object), smallestClass(map[string]any{
+				"name": "nginx", "annotations": map[string]any{crdv1.AnnotationDefaultClass: "true"},
+			}))
 	}
 	return nil
 }
 
-func smallestClass(class string, isDefault bool) string {
-	metadata := map[string]any{"name": class}
-	if isDefault {
-		metadata["annotations"] = map[string]any{crdv1.AnnotationDefaultClass: "true"}
-	}
+// smallestClass gives the smallest class with the metadata, as YAML.
+func smallestClass(metadata map[string]any) string {
 	text, err := yaml.Marshal(map[string]any{
 		"apiVersion": crdv1.APIVersion,
 		"kind":       crdv1.KindTCPIngressClass,

@@ -173,10 +173,10 @@ func TestRequestsLookLikeMetacontrollers(t *testing.T) {
 	assert.Equal(t, []string{"controller", "parent"}, names(customize))
 	assert.Equal(t, []string{"children", "controller", "finalizing", "parent", "related"}, names(sync))
 	assert.Equal(t, false, sync["finalizing"])
-	assert.Equal(t, []string{"Pod.v1", "Service.v1"}, names(sync["related"].(map[string]any)))
-	assert.Empty(t, sync["related"].(map[string]any)["Pod.v1"])
-	assert.Equal(t, []string{"b/s"}, names(sync["related"].(map[string]any)["Service.v1"].(map[string]any)))
-	assert.Equal(t, []string{"a/one"}, names(sync["children"].(map[string]any)["ConfigMap.v1"].(map[string]any)))
+	assert.Equal(t, []string{"Pod.v1", "Service.v1"}, names(below(t, sync, "related")))
+	assert.Empty(t, below(t, sync, "related", "Pod.v1"))
+	assert.Equal(t, []string{"b/s"}, names(below(t, sync, "related", "Service.v1")))
+	assert.Equal(t, []string{"a/one"}, names(below(t, sync, "children", "ConfigMap.v1")))
 	assert.Equal(t, map[string]any{
 		"apiVersion": "example.org/v1", "kind": "Box", "spec": map[string]any{"data": map[string]any{"k": "v"}},
 		"metadata": map[string]any{"namespace": "a", "name": "one", "uid": "u1", "generation": 3.0, "creationTimestamp": "2024-05-01T00:00:00Z"},
@@ -279,42 +279,44 @@ func TestPutRefusesAsTheAPIServer(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	cases := map[string]struct {
-		change func(spec map[string]any)
-		want   string
+		path  []string
+		value any // nil removes the field
+		want  string
 	}{
 		"a hook of version v1": {
-			change: func(spec map[string]any) { delete(spec["hooks"].(map[string]any)["sync"].(map[string]any), "version") },
-			want:   `reading CompositeController box: reading sync hook: version "" is not simulated, only v2`,
+			path: []string{"spec", "hooks", "sync", "version"},
+			want: `reading CompositeController box: reading sync hook: version "" is not simulated, only v2`,
 		},
 		"a finalize hook": {
-			change: func(spec map[string]any) { spec["hooks"].(map[string]any)["finalize"] = map[string]any{} },
-			want:   "reading CompositeController box: a finalize hook is not simulated",
+			path: []string{"spec", "hooks", "finalize"}, value: map[string]any{},
+			want: "reading CompositeController box: a finalize hook is not simulated",
 		},
 		"no generated selector": {
-			change: func(spec map[string]any) { delete(spec, "generateSelector") },
-			want:   "reading CompositeController box: a CompositeController without generateSelector is not simulated",
+			path: []string{"spec", "generateSelector"},
+			want: "reading CompositeController box: a CompositeController without generateSelector is not simulated",
 		},
 		"a resource that is not known": {
-			change: func(spec map[string]any) { spec["parentResource"].(map[string]any)["resource"] = "box" },
-			want:   "reading CompositeController box: reading parent resource: resource box of example.org/v1 is not known",
+			path: []string{"spec", "parentResource", "resource"}, value: "box",
+			want: "reading CompositeController box: reading parent resource: resource box of example.org/v1 is not known",
 		},
 		"a path that no hook answers": {
-			change: func(spec map[string]any) {
-				spec["hooks"].(map[string]any)["sync"].(map[string]any)["webhook"].(map[string]any)["path"] = "/x"
-			},
+			path: []string{"spec", "hooks", "sync", "webhook", "path"}, value: "/x",
 			want: `reading CompositeController box: reading sync hook: no hook answers "/x"`,
 		},
 		"rolling updates": {
-			change: func(spec map[string]any) {
-				spec["childResources"].([]any)[0].(map[string]any)["updateStrategy"] = map[string]any{"method": "RollingInPlace"}
-			},
+			path: []string{"spec", "childResources"}, value: []any{map[string]any{
+				"apiVersion": "v1", "resource": "configmaps", "updateStrategy": map[string]any{"method": "RollingInPlace"},
+			}},
 			want: "reading CompositeController box: reading child resource: update method RollingInPlace is not simulated",
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			controllers := controllers(t)
-			tc.change(controllers[0].Object["spec"].(map[string]any))
+			unstructured.RemoveNestedField(controllers[0].Object, tc.path...)
+			if tc.value != nil {
+				require.NoError(t, unstructured.SetNestedField(controllers[0].Object, tc.value, tc.path...))
+			}
 			_, err := simulate.New(options(controllers, boxHooks(), nil))
 			assert.EqualError(t, err, tc.want)
 		})
@@ -359,6 +361,14 @@ func decode(t *testing.T, text string) map[string]any {
 	var decoded map[string]any
 	require.NoError(t, json.Unmarshal([]byte(text), &decoded))
 	return decoded
+}
+
+func below(t *testing.T, fields map[string]any, path ...string) map[string]any {
+	t.Helper()
+	inner, found, err := unstructured.NestedMap(fields, path...)
+	require.NoError(t, err)
+	require.True(t, found, path)
+	return inner
 }
 
 func names(fields map[string]any) []string {

@@ -74,14 +74,8 @@ func (c *Cluster) addRelated(objects objectMap, rule metacontroller.RelatedResou
 // selection gives the condition that a rule stands for, or the error that
 // Metacontroller gives for combinations that it does not allow.
 func (c *Cluster) selection(kind Kind, rule metacontroller.RelatedResourceRule) (func(*unstructured.Unstructured) bool, error) {
-	if len(rule.Names) > 0 && (rule.LabelSelector != nil || rule.NamespaceSelector != nil) {
-		return nil, errors.New("names exclude labelSelector and namespaceSelector")
-	}
-	if rule.Namespace != "" && rule.NamespaceSelector != nil {
-		return nil, errors.New("namespace excludes namespaceSelector")
-	}
-	if rule.NamespaceSelector != nil && !kind.Namespaced {
-		return nil, errors.New("namespaceSelector needs a namespaced kind")
+	if err := checkRule(kind, rule); err != nil {
+		return nil, err
 	}
 	byLabels, err := selectorOf(rule.LabelSelector)
 	if err != nil {
@@ -103,6 +97,19 @@ func (c *Cluster) selection(kind Kind, rule metacontroller.RelatedResourceRule) 
 			return byLabels.Matches(labels.Set(o.GetLabels()))
 		}
 	}, nil
+}
+
+func checkRule(kind Kind, rule metacontroller.RelatedResourceRule) error {
+	switch {
+	case len(rule.Names) > 0 && (rule.LabelSelector != nil || rule.NamespaceSelector != nil):
+		return errors.New("names exclude labelSelector and namespaceSelector")
+	case rule.Namespace != "" && rule.NamespaceSelector != nil:
+		return errors.New("namespace excludes namespaceSelector")
+	case rule.NamespaceSelector != nil && !kind.Namespaced:
+		return errors.New("namespaceSelector needs a namespaced kind")
+	default:
+		return nil
+	}
 }
 
 func selectorOf(selector *metav1.LabelSelector) (labels.Selector, error) {

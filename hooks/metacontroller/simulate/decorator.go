@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"fmt"
+	"maps"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -82,9 +83,7 @@ func (c *Cluster) decorate(kind Kind, parent *unstructured.Unstructured, labels,
 // changed sets and, where the value is nil, removes keys.
 func changed(old map[string]string, changes map[string]*string) (result map[string]string, differs bool) {
 	result = map[string]string{}
-	for name, value := range old {
-		result[name] = value
-	}
+	maps.Copy(result, old)
 	for name, value := range changes {
 		was, had := result[name]
 		switch {
