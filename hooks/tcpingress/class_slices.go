@@ -79,7 +79,7 @@ func (o *observed) progress(r *resolve.RuleVerdict) (live bool, reason, message 
 	switch {
 	case r.Render == nil && r.Withdrawn:
 		return false, crdv1.ReasonPending, withdrawn(r.Want.Backend.Service)
-	case r.Render == nil, r.Render.Backend != r.Want.Backend:
+	case !r.Complete():
 		// The objects of others are told of first: nothing goes on before they are mended.
 		if _, reason, message := o.state(r.Want); reason == crdv1.ReasonChildNotOwned {
 			return false, reason, message
