@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
 	"github.com/nginx-stream/tcpingress/hooks/metacontroller/simulate"
@@ -143,14 +144,14 @@ spec: {type: LoadBalancer, ports: [{name: tcp-53, port: 53, protocol: TCP, targe
 	// What an API server and a cloud would add.
 	observed := object(t, string(yamlOf(t, created)))
 	observed["status"] = object(t, `{loadBalancer: {ingress: [{ip: 192.0.2.1}]}}`)
-	observed["metadata"].(map[string]any)["uid"] = "x"
-	observed["spec"].(map[string]any)["clusterIP"] = "10.0.0.1"
+	require.NoError(t, unstructured.SetNestedField(observed, "x", "metadata", "uid"))
+	require.NoError(t, unstructured.SetNestedField(observed, "10.0.0.1", "spec", "clusterIP"))
 
 	same, err := simulate.Apply(observed, desired)
 	require.NoError(t, err)
 	assert.Empty(t, cmp.Diff(observed, same), "an apply of what is there already changed something")
 
-	delete(desired["metadata"].(map[string]any), "labels")
+	unstructured.RemoveNestedField(desired, "metadata", "labels")
 	desired["status"] = object(t, `{loadBalancer: {}}`)
 	changed, err := simulate.Apply(observed, desired)
 	require.NoError(t, err)
