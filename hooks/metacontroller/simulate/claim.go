@@ -48,9 +48,18 @@ func (c *Cluster) claimOne(parent *unstructured.Unstructured, e *entry) bool {
 	}
 }
 
+// isControlledBy is asked for each pair of an annotated object and a possible
+// attachment, so it looks at the JSON itself.
 func isControlledBy(object, parent *unstructured.Unstructured) bool {
-	owner := metav1.GetControllerOfNoCopy(object)
-	return owner != nil && owner.UID == parent.GetUID()
+	metadata, _ := object.Object["metadata"].(map[string]any)
+	owners, _ := metadata["ownerReferences"].([]any)
+	for _, owner := range owners {
+		fields, _ := owner.(map[string]any)
+		if fields["controller"] == true {
+			return fields["uid"] == string(parent.GetUID())
+		}
+	}
+	return false
 }
 
 func withController(object, parent *unstructured.Unstructured) *unstructured.Unstructured {
