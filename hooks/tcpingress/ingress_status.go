@@ -2,7 +2,6 @@ package tcpingress
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	crdv1 "github.com/nginx-stream/tcpingress/crd/v1"
+	"github.com/nginx-stream/tcpingress/hooks/tcpingress/resolve"
 	"github.com/nginx-stream/tcpingress/hooks/tcpingress/validate"
 )
 
@@ -18,9 +18,6 @@ import (
 const maxRules = 64
 
 func validPort(n int32) bool { return n >= 1 && n <= 65535 }
-
-// indexName names a rule whose own name another one has already.
-func indexName(i int) string { return fmt.Sprintf("rules[%d]", i) }
 
 // ruleReport is all that is known of one rule.
 type ruleReport struct {
@@ -45,7 +42,7 @@ func (in *ingressInput) status(now time.Time) crdv1.TCPIngressStatus {
 	}
 	before := in.before(slice)
 
-	names := ruleNames(&in.parent.Spec)
+	names := resolve.RuleNames(&in.parent.Spec)
 	reports := make([]ruleReport, len(names))
 	for i, name := range names {
 		r := &in.parent.Spec.Rules[i]

@@ -10,7 +10,6 @@ import (
 
 	crdv1 "github.com/nginx-stream/tcpingress/crd/v1"
 	"github.com/nginx-stream/tcpingress/hooks/metacontroller"
-	"github.com/nginx-stream/tcpingress/hooks/tcpingress/validate"
 )
 
 // ingressInput is a sync request for a TCPIngress.
@@ -85,18 +84,4 @@ func (in *ingressInput) judged() (*crdv1.TCPIngressSlice, *crdv1.SliceEntry) {
 	})
 	entry := found[0].Entries[in.key()]
 	return found[0], &entry
-}
-
-// ruleNames gives each rule the name that its verdict and its status go by.
-func ruleNames(spec *crdv1.TCPIngressSpec) []string {
-	names := make([]string, len(spec.Rules))
-	seen := make(map[string]bool, len(spec.Rules))
-	for i := range spec.Rules {
-		names[i] = validate.RuleName(&spec.Rules[i])
-		if seen[names[i]] {
-			names[i] = indexName(i)
-		}
-		seen[names[i]] = true
-	}
-	return names
 }

@@ -31,14 +31,7 @@ func stateClaims(r *run) {
 
 // state makes the claims of one TCPIngress.
 func (r *run) state(m *member) {
-	errs := ruleErrors(m.Spec)
-	for i := range m.claims {
-		m.claims[i] = claim{by: m, rule: &m.Spec.Rules[i], index: i}
-		if len(errs[i]) > 0 {
-			m.claims[i].refuse(crdv1.ReasonInvalidRule, invalidRule(errs[i]))
-		}
-	}
-	nameClaims(m)
+	readRules(m)
 	for i := range m.claims {
 		c := &m.claims[i]
 		if c.reason == crdv1.ReasonInvalidRule {
@@ -55,6 +48,30 @@ func (r *run) state(m *member) {
 		}
 		c.valid = c.reason == ""
 	}
+}
+
+// readRules makes the claims of one TCPIngress, named and checked for syntax.
+func readRules(m *member) {
+	errs := ruleErrors(m.Spec)
+	for i := range m.claims {
+		m.claims[i] = claim{by: m, rule: &m.Spec.Rules[i], index: i}
+		if len(errs[i]) > 0 {
+			m.claims[i].refuse(crdv1.ReasonInvalidRule, invalidRule(errs[i]))
+		}
+	}
+	nameClaims(m)
+}
+
+// RuleNames gives the name by which the verdict on each rule goes: its own one,
+// or "rules[3]" where that is no name or another rule of the object has it.
+func RuleNames(spec *crdv1.TCPIngressSpec) []string {
+	m := member{Ingress: &Ingress{Spec: spec}, claims: make([]claim, len(spec.Rules))}
+	readRules(&m)
+	names := make([]string, len(m.claims))
+	for i := range m.claims {
+		names[i] = m.claims[i].name
+	}
+	return names
 }
 
 // ruleErrors gives what is wrong with each rule by itself.
