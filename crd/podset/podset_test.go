@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/nginx-stream/tcpingress/test/crd/apiserver"
 	"github.com/nginx-stream/tcpingress/test/crd/corpus"
@@ -72,7 +73,9 @@ func TestReplicasDefaultToOne(t *testing.T) {
 		refusal, err := j.Create(t.Context(), tc.Object)
 		require.NoError(t, err)
 		require.Empty(t, refusal)
-		assert.EqualValues(t, 1, tc.Object.Object["spec"].(map[string]any)["replicas"])
+		replicas, _, err := unstructured.NestedInt64(tc.Object.Object, "spec", "replicas")
+		require.NoError(t, err)
+		assert.EqualValues(t, 1, replicas)
 		return
 	}
 	t.Fatal("valid/smallest.yaml is missing")

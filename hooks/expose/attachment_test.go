@@ -114,17 +114,20 @@ func TestDesiredComplains(t *testing.T) {
 		"a range that is too wide":                                {nil, wide, "20000-21024", `The TCPIngress store would not be valid, spec.rules[0].endPort: a range has at most 1024 ports; split it into several rules.`},
 		"a name too long for UDP": {
 			func(s *service) { s.Name = strings.Repeat("a", 60) },
-			[]servicePort{dns}, "53/UDP",
+			[]servicePort{dns},
+			"53/UDP",
 			`The TCPIngress would be named "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...", which is longer than 63 characters: give the Service a shorter name, or write a TCPIngress by hand.`,
 		},
 		"a Service that only stands for a name": {
 			func(s *service) { s.Spec.Type = corev1.ServiceTypeExternalName },
-			[]servicePort{redis}, "6379",
+			[]servicePort{redis},
+			"6379",
 			"The Service is of type ExternalName, which can lead out of the namespace: expose the Service that it stands for.",
 		},
 		"a class that cannot exist": {
 			func(s *service) { s.Annotations = map[string]string{crdv1.AnnotationIngressClass: "No Class"} },
-			[]servicePort{redis}, "6379",
+			[]servicePort{redis},
+			"6379",
 			"",
 		},
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/nginx-stream/tcpingress/hooks/metacontroller"
 	"github.com/nginx-stream/tcpingress/hooks/metacontroller/simulate"
@@ -102,7 +103,7 @@ func TestNothingIsWrittenInSteadyState(t *testing.T) {
 		object, err = simulate.Create(object)
 		require.NoError(t, err)
 		defaultProtocol(t, object)
-		created["data/"+wanted["metadata"].(map[string]any)["name"].(string)] = object
+		created["data/"+nameOf(wanted)] = object
 	}
 	require.Len(t, created, 2)
 
@@ -117,8 +118,7 @@ func TestNothingIsWrittenInSteadyState(t *testing.T) {
 			var request map[string]any
 			require.NoError(t, json.Unmarshal(body, &request))
 			request["attachments"] = map[string]any{"TCPIngress.nginx-stream.dev/v1": created}
-			annotations := request["object"].(map[string]any)["metadata"].(map[string]any)["annotations"].(map[string]any)
-			annotations["nginx-stream.dev/expose"] = annotation
+			require.NoError(t, unstructured.SetNestedField(request, annotation, "object", "metadata", "annotations", "nginx-stream.dev/expose"))
 			again, err := json.Marshal(request)
 			require.NoError(t, err)
 
@@ -127,7 +127,7 @@ func TestNothingIsWrittenInSteadyState(t *testing.T) {
 			for _, w := range wanted {
 				desired, err := simulate.JSONObject(w)
 				require.NoError(t, err)
-				observed := created["data/"+w["metadata"].(map[string]any)["name"].(string)]
+				observed := created["data/"+nameOf(w)]
 				applied, err := simulate.Apply(observed, desired)
 				require.NoError(t, err)
 				assert.Empty(t, cmp.Diff(observed, applied))
@@ -139,12 +139,27 @@ func TestNothingIsWrittenInSteadyState(t *testing.T) {
 // defaultProtocol does what the default in the CRD does.
 func defaultProtocol(t *testing.T, object map[string]any) {
 	t.Helper()
-	for _, rule := range object["spec"].(map[string]any)["rules"].([]any) {
-		fields := rule.(map[string]any)
+	rules := rulesIn(t, object)
+	for _, rule := range rules {
+		fields, ok := rule.(map[string]any)
+		require.True(t, ok)
 		if _, has := fields["protocol"]; !has {
 			fields["protocol"] = "TCP"
 		}
 	}
+	require.NoError(t, unstructured.SetNestedSlice(object, rules, "spec", "rules"))
+}
+
+func nameOf(object map[string]any) string {
+	return (&unstructured.Unstructured{Object: object}).GetName()
+}
+
+func rulesIn(t *testing.T, object map[string]any) []any {
+	t.Helper()
+	rules, found, err := unstructured.NestedSlice(object, "spec", "rules")
+	require.NoError(t, err)
+	require.True(t, found)
+	return rules
 }
 
 func TestWhatCannotBeReadIsAnError(t *testing.T) {
@@ -199,8 +214,7 @@ func TestAnEditReachesTheObject(t *testing.T) {
 			defaultProtocol(t, got)
 			want := wish(tc.after)
 			defaultProtocol(t, want)
-			rules := func(object map[string]any) any { return object["spec"].(map[string]any)["rules"] }
-			assert.ElementsMatch(t, rules(want), rules(got))
+			assert.ElementsMatch(t, rulesIn(t, want), rulesIn(t, got))
 		})
 	}
 }

@@ -75,7 +75,9 @@ func (w *world) sync(t require.TestingT) (changes int) {
 	require.NoError(t, err)
 	wanted := map[string]bool{}
 	for _, c := range response.Children {
-		meta := c.(child).Metadata
+		wish, ok := c.(child)
+		require.True(t, ok)
+		meta := wish.Metadata
 		wanted[meta.Name] = true
 		require.True(t, selector.Matches(labels.Set(meta.Labels)), "Metacontroller refuses the whole answer otherwise")
 	}
@@ -94,7 +96,9 @@ func (w *world) sync(t require.TestingT) (changes int) {
 		w.pods = append(w.pods, p)
 		changes++
 	}
-	w.set.Status = response.Status.(podsetv1alpha1.PodSetStatus)
+	status, ok := response.Status.(podsetv1alpha1.PodSetStatus)
+	require.True(t, ok)
+	w.set.Status = status
 	return changes
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/nginx-stream/tcpingress/hooks/metacontroller"
 )
@@ -88,7 +89,9 @@ func assertOneChange(t *testing.T, request, response []byte) {
 	}
 	changes := 0
 	for _, p := range podsOf(t, response) {
-		name := p["metadata"].(map[string]any)["name"].(string)
+		name, found, err := unstructured.NestedString(p, "metadata", "name")
+		require.NoError(t, err)
+		require.True(t, found)
 		if !there[name] {
 			changes++
 		}
