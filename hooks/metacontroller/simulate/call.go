@@ -11,63 +11,6 @@ import (
 	"github.com/nginx-stream/tcpingress/hooks/metacontroller"
 )
 
-// objectMap is how objects are sent: by kind, then by "namespace/name".
-type objectMap map[string]map[string]*unstructured.Unstructured
-
-// open makes the group exist, also if it stays empty.
-func (m objectMap) open(kind Kind) {
-	if m[kind.WireGroup()] == nil {
-		m[kind.WireGroup()] = map[string]*unstructured.Unstructured{}
-	}
-}
-
-func (m objectMap) insert(kind Kind, object *unstructured.Unstructured) {
-	m.open(kind)
-	m[kind.WireGroup()][qualifiedName(object)] = object
-}
-
-// The requests of hook version v2.
-type (
-	customizeRequest struct {
-		Controller *unstructured.Unstructured `json:"controller"`
-		Parent     *unstructured.Unstructured `json:"parent"`
-	}
-	compositeRequest struct {
-		Controller *unstructured.Unstructured `json:"controller"`
-		Parent     *unstructured.Unstructured `json:"parent"`
-		Children   objectMap                  `json:"children"`
-		Related    objectMap                  `json:"related"`
-		Finalizing bool                       `json:"finalizing"`
-	}
-	decoratorRequest struct {
-		Controller *unstructured.Unstructured `json:"controller"`
-		Object     *unstructured.Unstructured `json:"object"`
-		Attachment objectMap                  `json:"attachments"`
-		Related    objectMap                  `json:"related"`
-		Finalizing bool                       `json:"finalizing"`
-	}
-)
-
-// The responses, as strictly as Metacontroller reads them.
-type (
-	customizeResponse struct {
-		RelatedResources []metacontroller.RelatedResourceRule `json:"relatedResources"`
-	}
-	compositeResponse struct {
-		Status             stdjson.RawMessage   `json:"status"`
-		Children           []stdjson.RawMessage `json:"children"`
-		ResyncAfterSeconds float64              `json:"resyncAfterSeconds"`
-		Finalized          bool                 `json:"finalized"`
-	}
-	decoratorResponse struct {
-		Labels             map[string]*string   `json:"labels"`
-		Annotations        map[string]*string   `json:"annotations"`
-		Attachments        []stdjson.RawMessage `json:"attachments"`
-		ResyncAfterSeconds float64              `json:"resyncAfterSeconds"`
-		Finalized          bool                 `json:"finalized"`
-	}
-)
-
 // call asks a hook over JSON, as it would be asked over HTTP.
 func (c *Cluster) call(hook *metacontroller.Hook, request, response any) error {
 	body, err := stdjson.Marshal(request)

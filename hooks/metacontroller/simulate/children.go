@@ -16,7 +16,7 @@ func (d desiredChildren) insert(kind Kind, object *unstructured.Unstructured) {
 	if d[kind] == nil {
 		d[kind] = map[string]*unstructured.Unstructured{}
 	}
-	d[kind][qualifiedName(object)] = object
+	d[kind][QualifiedName(object)] = object
 }
 
 // all calls the function with every desired object.
@@ -30,7 +30,7 @@ func (d desiredChildren) all(f func(*unstructured.Unstructured)) {
 
 // manage deletes observed children that are not desired, and creates or updates
 // those that are. A failure of one does not keep it from the others.
-func (c *Cluster) manage(ctl *controller, parent *unstructured.Unstructured, observed objectMap, desired desiredChildren) error {
+func (c *Cluster) manage(ctl *controller, parent *unstructured.Unstructured, observed ObjectMap, desired desiredChildren) error {
 	var errs []error
 	for _, rule := range ctl.children {
 		have, want := observed[rule.kind.WireGroup()], desired[rule.kind]
@@ -61,12 +61,12 @@ func (c *Cluster) apply(rule childRule, parent, observed, desired *unstructured.
 		return nil
 	}
 	switch rule.method {
-	case methodInPlace:
+	case MethodInPlace:
 		updated := &unstructured.Unstructured{Object: content}
 		c.wrote("update", updated)
 		_, err := c.store(rule.kind, updated)
 		return err
-	case methodRecreate:
+	case MethodRecreate:
 		c.wrote("delete", observed)
 		c.Delete(rule.kind.APIVersion, rule.kind.Kind, observed.GetNamespace(), observed.GetName())
 	}

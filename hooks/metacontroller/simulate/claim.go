@@ -12,16 +12,16 @@ const ControllerUIDLabel = "controller-uid"
 
 // claim gives the observed children of a composite's parent. Objects without a
 // controller that carry its label are adopted; own ones without it are released.
-func (c *Cluster) claim(ctl *controller, parent *unstructured.Unstructured) objectMap {
-	children := objectMap{}
+func (c *Cluster) claim(ctl *controller, parent *unstructured.Unstructured) ObjectMap {
+	children := ObjectMap{}
 	for _, rule := range ctl.children {
-		children.open(rule.kind)
+		children.Open(rule.kind)
 		for _, e := range c.shelf(rule.kind).list() {
 			if parent.GetNamespace() != "" && e.object.GetNamespace() != parent.GetNamespace() {
 				continue
 			}
 			if c.claimOne(parent, e) {
-				children.insert(rule.kind, e.object)
+				children.Insert(rule.kind, e.object)
 			}
 		}
 	}
@@ -64,15 +64,20 @@ func isControlledBy(object, parent *unstructured.Unstructured) bool {
 
 func withController(object, parent *unstructured.Unstructured) *unstructured.Unstructured {
 	object = object.DeepCopy()
-	object.SetOwnerReferences(append(object.GetOwnerReferences(), metav1.OwnerReference{
+	object.SetOwnerReferences(append(object.GetOwnerReferences(), ControllerReference(parent)))
+	return object
+}
+
+// ControllerReference is what makes the parent the controller of an object.
+func ControllerReference(parent *unstructured.Unstructured) metav1.OwnerReference {
+	return metav1.OwnerReference{
 		APIVersion:         parent.GetAPIVersion(),
 		Kind:               parent.GetKind(),
 		Name:               parent.GetName(),
 		UID:                parent.GetUID(),
 		Controller:         new(true),
 		BlockOwnerDeletion: new(true),
-	}))
-	return object
+	}
 }
 
 func withoutController(object, parent *unstructured.Unstructured) *unstructured.Unstructured {

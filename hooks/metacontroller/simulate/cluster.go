@@ -179,11 +179,11 @@ func (c *Cluster) parentUIDs() map[types.UID]bool {
 
 // Describe names an object for a message: "v1 Service data/redis".
 func Describe(o *unstructured.Unstructured) string {
-	return fmt.Sprintf("%s %s %s", o.GetAPIVersion(), o.GetKind(), qualifiedName(o))
+	return fmt.Sprintf("%s %s %s", o.GetAPIVersion(), o.GetKind(), QualifiedName(o))
 }
 
-// qualifiedName is the key of an object in a request of version v2.
-func qualifiedName(o *unstructured.Unstructured) string {
+// QualifiedName is the key of an object in a request of version v2.
+func QualifiedName(o *unstructured.Unstructured) string {
 	if o.GetNamespace() == "" {
 		return o.GetName()
 	}

@@ -18,8 +18,8 @@ func (c *Cluster) syncComposite(ctl *controller, kind Kind, parent *unstructured
 	if err != nil {
 		return err
 	}
-	var response compositeResponse
-	request := compositeRequest{Controller: ctl.manifest, Parent: parent, Children: observed, Related: related}
+	var response CompositeResponse
+	request := CompositeRequest{Controller: ctl.manifest, Parent: parent, Children: observed, Related: related}
 	if err := c.call(ctl.sync, request, &response); err != nil {
 		return err
 	}

@@ -23,8 +23,8 @@ type customizeKey struct {
 
 // related gives the objects that the customize hook asks for. Groups that were
 // asked for are there, also if they are empty.
-func (c *Cluster) related(ctl *controller, parent *unstructured.Unstructured) (objectMap, error) {
-	objects := objectMap{}
+func (c *Cluster) related(ctl *controller, parent *unstructured.Unstructured) (ObjectMap, error) {
+	objects := ObjectMap{}
 	if ctl.customize == nil {
 		return objects, nil
 	}
@@ -45,35 +45,38 @@ func (c *Cluster) relatedRules(ctl *controller, parent *unstructured.Unstructure
 	if rules, known := c.customized[k]; known {
 		return rules, nil
 	}
-	var response customizeResponse
-	if err := c.call(ctl.customize, customizeRequest{ctl.manifest, parent}, &response); err != nil {
+	var response CustomizeResponse
+	if err := c.call(ctl.customize, CustomizeRequest{ctl.manifest, parent}, &response); err != nil {
 		return nil, err
 	}
 	c.customized[k] = response.RelatedResources
 	return response.RelatedResources, nil
 }
 
-func (c *Cluster) addRelated(objects objectMap, rule metacontroller.RelatedResourceRule) error {
+func (c *Cluster) addRelated(objects ObjectMap, rule metacontroller.RelatedResourceRule) error {
 	kind, err := c.kindOfResource(rule.APIVersion, rule.Resource)
 	if err != nil {
 		return err
 	}
-	selects, err := c.selection(kind, rule)
+	selects, err := Selection(kind, rule, c.namespaceMatches)
 	if err != nil {
 		return err
 	}
-	objects.open(kind)
+	objects.Open(kind)
 	for _, e := range c.shelf(kind).list() {
 		if selects(e.object) {
-			objects.insert(kind, e.object)
+			objects.Insert(kind, e.object)
 		}
 	}
 	return nil
 }
 
-// selection gives the condition that a rule stands for, or the error that
-// Metacontroller gives for combinations that it does not allow.
-func (c *Cluster) selection(kind Kind, rule metacontroller.RelatedResourceRule) (func(*unstructured.Unstructured) bool, error) {
+// Selection gives the condition that a rule stands for, or the error that
+// Metacontroller gives for combinations that it does not allow. A namespaceSelector
+// is judged by inNamespace.
+func Selection(
+	kind Kind, rule metacontroller.RelatedResourceRule, inNamespace func(selector labels.Selector, namespace string) bool,
+) (func(*unstructured.Unstructured) bool, error) {
 	if err := checkRule(kind, rule); err != nil {
 		return nil, err
 	}
@@ -91,10 +94,10 @@ func (c *Cluster) selection(kind Kind, rule metacontroller.RelatedResourceRule) 
 			return false
 		case rule.Namespace != "" && kind.Namespaced && o.GetNamespace() != rule.Namespace:
 			return false
-		case rule.NamespaceSelector != nil && !c.namespaceMatches(namespaces, o.GetNamespace()):
+		case rule.NamespaceSelector != nil && !inNamespace(namespaces, o.GetNamespace()):
 			return false
 		default:
-			return byLabels.Matches(labels.Set(o.GetLabels()))
+			return byLabels.Empty() || byLabels.Matches(labels.Set(o.GetLabels()))
 		}
 	}, nil
 }

@@ -18,8 +18,8 @@ func (c *Cluster) syncDecorated(ctl *controller, kind Kind, parent *unstructured
 	if err != nil {
 		return err
 	}
-	var response decoratorResponse
-	request := decoratorRequest{Controller: ctl.manifest, Object: parent, Attachment: observed, Related: related}
+	var response DecoratorResponse
+	request := DecoratorRequest{Controller: ctl.manifest, Object: parent, Attachments: observed, Related: related}
 	if err := c.call(ctl.sync, request, &response); err != nil {
 		return err
 	}
@@ -49,13 +49,13 @@ func (c *Cluster) syncDecorated(ctl *controller, kind Kind, parent *unstructured
 
 // attachments are the objects that this controller made for the parent; nothing
 // is ever adopted.
-func (c *Cluster) attachments(ctl *controller, parent *unstructured.Unstructured) objectMap {
-	attachments := objectMap{}
+func (c *Cluster) attachments(ctl *controller, parent *unstructured.Unstructured) ObjectMap {
+	attachments := ObjectMap{}
 	for _, rule := range ctl.children {
-		attachments.open(rule.kind)
+		attachments.Open(rule.kind)
 		for _, e := range c.shelf(rule.kind).list() {
 			if isControlledBy(e.object, parent) && e.object.GetAnnotations()[DecoratorAnnotation] == ctl.name {
-				attachments.insert(rule.kind, e.object)
+				attachments.Insert(rule.kind, e.object)
 			}
 		}
 	}
@@ -63,8 +63,8 @@ func (c *Cluster) attachments(ctl *controller, parent *unstructured.Unstructured
 }
 
 func (c *Cluster) decorate(kind Kind, parent *unstructured.Unstructured, labels, annotations map[string]*string) error {
-	newLabels, labelsDiffer := changed(parent.GetLabels(), labels)
-	newAnnotations, annotationsDiffer := changed(parent.GetAnnotations(), annotations)
+	newLabels, labelsDiffer := Changed(parent.GetLabels(), labels)
+	newAnnotations, annotationsDiffer := Changed(parent.GetAnnotations(), annotations)
 	if !labelsDiffer && !annotationsDiffer {
 		return nil
 	}
@@ -80,8 +80,8 @@ func (c *Cluster) decorate(kind Kind, parent *unstructured.Unstructured, labels,
 	return nil
 }
 
-// changed sets and, where the value is nil, removes keys.
-func changed(old map[string]string, changes map[string]*string) (result map[string]string, differs bool) {
+// Changed sets and, where the value is nil, removes keys.
+func Changed(old map[string]string, changes map[string]*string) (result map[string]string, differs bool) {
 	result = map[string]string{}
 	maps.Copy(result, old)
 	for name, value := range changes {

@@ -28,7 +28,7 @@ func ReadManifests(text []byte) ([]*unstructured.Unstructured, error) {
 		if err := yaml.Unmarshal(document, &manifest.Object); err != nil {
 			return nil, fmt.Errorf("decoding manifest: %w", err)
 		}
-		if kind := manifest.GetKind(); kind == kindComposite || kind == kindDecorator {
+		if kind := manifest.GetKind(); kind == CompositeKind || kind == DecoratorKind {
 			controllers = append(controllers, manifest)
 		}
 	}

@@ -34,7 +34,7 @@ func (c *Cluster) round() error {
 		for _, parents := range ctl.parents {
 			for _, parent := range slices.Clone(c.shelf(parents.kind).list()) {
 				gone := c.shelf(parents.kind).get(parent.object.GetNamespace(), parent.object.GetName()) != parent
-				if gone || !parents.matches(parent.object) {
+				if gone || !parents.selector.Matches(parent.object) {
 					continue
 				}
 				if err := c.syncParent(ctl, parents.kind, parent.object); err != nil {

@@ -142,7 +142,7 @@ func keepSystemFields(old, object *unstructured.Unstructured) {
 
 // uidOf makes a uid that is the same for the same object in every run.
 func uidOf(kind Kind, o *unstructured.Unstructured) types.UID {
-	sum := sha256.Sum256([]byte(kind.APIVersion + " " + kind.Kind + " " + qualifiedName(o)))
+	sum := sha256.Sum256([]byte(kind.APIVersion + " " + kind.Kind + " " + QualifiedName(o)))
 	h := hex.EncodeToString(sum[:16])
 	return types.UID(h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:])
 }
