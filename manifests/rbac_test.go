@@ -76,8 +76,13 @@ func needed(t *testing.T, objects resmap.ResMap) rights {
 		need.add(a.APIVersion, a.Resource, written...)
 	}
 	for _, related := range []resource{
-		{"nginx-stream.dev/v1", "tcpingresses"}, {"nginx-stream.dev/v1", "tcpingressclasses"}, {"nginx-stream.dev/v1", "tcpingressslices"},
-		{"v1", "namespaces"}, {"v1", "configmaps"}, {"v1", "services"}, {"discovery.k8s.io/v1", "endpointslices"},
+		{"nginx-stream.dev/v1", "tcpingresses"},
+		{"nginx-stream.dev/v1", "tcpingressclasses"},
+		{"nginx-stream.dev/v1", "tcpingressslices"},
+		{"v1", "namespaces"},
+		{"v1", "configmaps"},
+		{"v1", "services"},
+		{"discovery.k8s.io/v1", "endpointslices"},
 	} {
 		need.add(related.APIVersion, related.Resource, watched...)
 	}
