@@ -91,8 +91,7 @@ func declared(t *testing.T, typ reflect.Type, s schema, path string) {
 		if s.Type == "string" || s.XIntOrString || typ == reflect.TypeFor[metav1.ObjectMeta]() {
 			return // a time, a quantity, metadata
 		}
-		for i := range typ.NumField() {
-			f := typ.Field(i)
+		for f := range typ.Fields() {
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			if name == "" { // inlined
 				declared(t, f.Type, s, path)

@@ -3,6 +3,7 @@ package validate
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -45,11 +46,8 @@ func cidrProblem(s string) string {
 func duplicates[T comparable](list []T, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i, v := range list {
-		for _, earlier := range list[:i] {
-			if earlier == v {
-				errs = append(errs, field.Duplicate(path.Index(i), v))
-				break
-			}
+		if slices.Contains(list[:i], v) {
+			errs = append(errs, field.Duplicate(path.Index(i), v))
 		}
 	}
 	return errs

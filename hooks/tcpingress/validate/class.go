@@ -1,6 +1,8 @@
 package validate
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	crdv1 "github.com/nginx-stream/tcpingress/crd/v1"
@@ -44,13 +46,8 @@ func Class(spec *crdv1.TCPIngressClassSpec, name string) field.ErrorList {
 
 // enum checks a value that may be left out.
 func enum[T ~string](value T, path *field.Path, legal ...T) field.ErrorList {
-	if value == "" {
+	if value == "" || slices.Contains(legal, value) {
 		return nil
-	}
-	for _, v := range legal {
-		if v == value {
-			return nil
-		}
 	}
 	return field.ErrorList{field.NotSupported(path, value, legal)}
 }

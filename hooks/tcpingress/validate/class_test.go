@@ -14,8 +14,6 @@ import (
 	crdv1 "github.com/nginx-stream/tcpingress/crd/v1"
 )
 
-func ptr[T any](v T) *T { return &v }
-
 func classTexts(spec crdv1.TCPIngressClassSpec) []string {
 	if spec.Namespace == "" {
 		spec.Namespace = "ingress-nginx"
@@ -50,18 +48,18 @@ func TestClassSaysWhatIsWrongAndWhatIsRight(t *testing.T) {
 			[]string{`spec.namespace: Invalid value: "ingress.nginx": ` + labelText},
 		},
 		"one ConfigMap for both protocols": {
-			crdv1.TCPIngressClassSpec{IngressNginx: &crdv1.IngressNginx{UDPConfigMapName: ptr("tcp-services")}},
+			crdv1.TCPIngressClassSpec{IngressNginx: &crdv1.IngressNginx{UDPConfigMapName: new("tcp-services")}},
 			[]string{`spec.ingressNginx.udpConfigMapName: Invalid value: "tcp-services": must differ from tcpConfigMapName: ingress-nginx reads TCP and UDP from two ConfigMaps`},
 		},
 		"UDP switched off is right": {
-			crdv1.TCPIngressClassSpec{IngressNginx: &crdv1.IngressNginx{UDPConfigMapName: ptr("")}}, nil,
+			crdv1.TCPIngressClassSpec{IngressNginx: &crdv1.IngressNginx{UDPConfigMapName: new("")}}, nil,
 		},
 		"both protocols switched off": {
-			crdv1.TCPIngressClassSpec{IngressNginx: &crdv1.IngressNginx{TCPConfigMapName: ptr(""), UDPConfigMapName: ptr("")}},
+			crdv1.TCPIngressClassSpec{IngressNginx: &crdv1.IngressNginx{TCPConfigMapName: new(""), UDPConfigMapName: new("")}},
 			[]string{`spec.ingressNginx: Invalid value: "": one of tcpConfigMapName and udpConfigMapName must be given: "" switches a protocol off, and with both off the class can serve nothing`},
 		},
 		"a ConfigMap with its namespace": {
-			crdv1.TCPIngressClassSpec{IngressNginx: &crdv1.IngressNginx{TCPConfigMapName: ptr("ingress-nginx/tcp-services")}},
+			crdv1.TCPIngressClassSpec{IngressNginx: &crdv1.IngressNginx{TCPConfigMapName: new("ingress-nginx/tcp-services")}},
 			[]string{`spec.ingressNginx.tcpConfigMapName: Invalid value: "ingress-nginx/tcp-services": ` + configMapText},
 		},
 		"reserved ports that are none, or repeat": {
@@ -92,7 +90,7 @@ func TestClassSaysWhatIsWrongAndWhatIsRight(t *testing.T) {
 		"what a Service of type NodePort cannot have": {
 			withService(crdv1.ClassService{
 				Type: crdv1.ServiceNodePort, LoadBalancerClass: "example.com/vip",
-				LoadBalancerSourceRanges: []string{"10.0.0.0/8"}, AllocateLoadBalancerNodePorts: ptr(false),
+				LoadBalancerSourceRanges: []string{"10.0.0.0/8"}, AllocateLoadBalancerNodePorts: new(false),
 			}),
 			[]string{
 				"spec.service.loadBalancerClass: Forbidden: needs type LoadBalancer; leave it out",
@@ -111,16 +109,16 @@ func TestClassSaysWhatIsWrongAndWhatIsRight(t *testing.T) {
 				`spec.service.ipFamilyPolicy: Unsupported value: "DualStack": supported values: "SingleStack", "PreferDualStack", "RequireDualStack"`,
 			},
 		},
-		"2,000 ports with node ports are right": {withService(crdv1.ClassService{MaxPorts: ptr[int32](2000)}), nil},
+		"2,000 ports with node ports are right": {withService(crdv1.ClassService{MaxPorts: new(int32(2000))}), nil},
 		"2,001 ports with node ports": {
-			withService(crdv1.ClassService{MaxPorts: ptr[int32](2001), AllocateLoadBalancerNodePorts: ptr(true)}),
+			withService(crdv1.ClassService{MaxPorts: new(int32(2001)), AllocateLoadBalancerNodePorts: new(true)}),
 			[]string{"spec.service.maxPorts: Invalid value: 2001: must be at most 2000 while every port takes a node port too; set allocateLoadBalancerNodePorts: false with type LoadBalancer for more"},
 		},
 		"4,000 ports without node ports are right": {
-			withService(crdv1.ClassService{MaxPorts: ptr[int32](4000), AllocateLoadBalancerNodePorts: ptr(false)}), nil,
+			withService(crdv1.ClassService{MaxPorts: new(int32(4000)), AllocateLoadBalancerNodePorts: new(false)}), nil,
 		},
 		"no ports at all": {
-			withService(crdv1.ClassService{MaxPorts: ptr[int32](0)}),
+			withService(crdv1.ClassService{MaxPorts: new(int32(0))}),
 			[]string{"spec.service.maxPorts: Invalid value: 0: must be 1 to 4000, or left out for 1000"},
 		},
 		"an idle port that ingress-nginx needs": {
@@ -168,7 +166,7 @@ func TestClassSaysWhatIsWrongAndWhatIsRight(t *testing.T) {
 			[]string{`spec.ports.pool: Invalid value: "9-10": must lie within one of the ranges in allowed; widen that range or move the pool`},
 		},
 		"grants for nobody, of nothing": {
-			withPorts(crdv1.ClassPorts{Grants: []crdv1.PortGrant{{}}, MaxPerNamespace: ptr[int32](0)}),
+			withPorts(crdv1.ClassPorts{Grants: []crdv1.PortGrant{{}}, MaxPerNamespace: new(int32(0))}),
 			[]string{
 				"spec.ports.grants[0]: Required value: a grant needs namespaces or namespaceSelector; an empty selector ({}) means every namespace",
 				"spec.ports.grants[0].ports: Required value: a grant gives at least one range of ports",
@@ -215,7 +213,7 @@ func TestClassSaysWhatIsWrongAndWhatIsRight(t *testing.T) {
 				{Effect: corev1.TaintEffectNoSchedule},
 				{Key: "a", Operator: corev1.TolerationOpExists, Value: "b"},
 				{Key: "a", Operator: "In", Effect: "Never"},
-				{Key: "a", Value: "b", TolerationSeconds: ptr[int64](1)},
+				{Key: "a", Value: "b", TolerationSeconds: new(int64(1))},
 			}}),
 			[]string{
 				`spec.nginx.tolerations[1].operator: Invalid value: "": must be Exists where key is left out`,
@@ -227,9 +225,9 @@ func TestClassSaysWhatIsWrongAndWhatIsRight(t *testing.T) {
 		},
 		"the rest of nginx": {
 			withNginx(crdv1.Nginx{
-				Image: "-nginx latest", Replicas: ptr[int32](-1), PriorityClassName: "High", ClusterDomain: "cluster.local.",
+				Image: "-nginx latest", Replicas: new(int32(-1)), PriorityClassName: "High", ClusterDomain: "cluster.local.",
 				Resolver: []string{"kube-dns", "FD00::A"}, ResolverTimeout: "2", IPLocalPortRange: &crdv1.PortRange{From: 40000, To: 40100},
-				MaxOldWorkers: -1, PropagationSeconds: ptr[int32](-1), SwitchDrainSeconds: ptr[int32](-1),
+				MaxOldWorkers: -1, PropagationSeconds: new(int32(-1)), SwitchDrainSeconds: new(int32(-1)),
 				PodAnnotations: map[string]string{"kubernetes.io/config.mirror": "x"},
 			}),
 			[]string{
@@ -271,7 +269,7 @@ func TestClassUpdate(t *testing.T) {
 		return &crdv1.TCPIngressClassSpec{
 			Namespace:    "nginx",
 			Service:      &crdv1.ClassService{TCPName: "a", UDPName: "b", LoadBalancerClass: "c"},
-			IngressNginx: &crdv1.IngressNginx{TCPConfigMapName: ptr("d"), UDPConfigMapName: ptr("e")},
+			IngressNginx: &crdv1.IngressNginx{TCPConfigMapName: new("d"), UDPConfigMapName: new("e")},
 		}
 	}
 	assert.Empty(t, ClassUpdate(base(), base(), "nginx"))
@@ -288,7 +286,7 @@ func TestClassUpdate(t *testing.T) {
 	writtenOut := &crdv1.TCPIngressClassSpec{
 		Namespace:    "other",
 		Service:      &crdv1.ClassService{TCPName: "nginx-stream-tcp", UDPName: "nginx-stream-udp"},
-		IngressNginx: &crdv1.IngressNginx{TCPConfigMapName: ptr("tcp-services"), UDPConfigMapName: ptr("udp-services")},
+		IngressNginx: &crdv1.IngressNginx{TCPConfigMapName: new("tcp-services"), UDPConfigMapName: new("udp-services")},
 	}
 	assert.Empty(t, ClassUpdate(after, writtenOut, "nginx"), "a default written out is no change")
 }

@@ -83,3 +83,26 @@ func announced(data []byte) []string {
 	}
 	return refusal
 }
+
+// Printed gives the lines of a refusal from what `kubectl apply` prints, in
+// that order; none if it is no refusal of an invalid object.
+func Printed(output string) []string {
+	output = strings.TrimSpace(output)
+	if _, unknown, ok := strings.Cut(output, "strict decoding error: "); ok {
+		return strings.Split(unknown, ", ")
+	}
+	_, text, ok := strings.Cut(output, " is invalid: ")
+	if !ok {
+		return nil
+	}
+	if !strings.Contains(text, "\n* ") && !strings.HasPrefix(text, "* ") {
+		return []string{text}
+	}
+	var lines []string
+	for line := range strings.Lines(text) {
+		if line, ok := strings.CutPrefix(strings.TrimSpace(line), "* "); ok {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
