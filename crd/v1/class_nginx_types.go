@@ -40,10 +40,10 @@ type Nginx struct {
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
-	// +kubebuilder:validation:XValidation:rule="self.all(t, !has(t.operator) || t.operator in ['', 'Exists', 'Equal'])",message="the operator of a toleration is Exists or Equal"
-	// +kubebuilder:validation:XValidation:rule="self.all(t, !has(t.effect) || t.effect in ['', 'NoSchedule', 'PreferNoSchedule', 'NoExecute'])",message="the effect of a toleration is NoSchedule, PreferNoSchedule or NoExecute"
-	// +kubebuilder:validation:XValidation:rule="self.all(t, has(t.key) && t.key != '' || has(t.operator) && t.operator == 'Exists')",message="a toleration without key needs operator Exists"
-	// +kubebuilder:validation:XValidation:rule="self.all(t, !(has(t.operator) && t.operator == 'Exists') || !has(t.value) || t.value == '')",message="a toleration with operator Exists has no value"
+	// +kubebuilder:validation:XValidation:rule=`self.all(t, !has(t.operator) || t.operator in ["", 'Exists', 'Equal'])`,message="the operator of a toleration is Exists or Equal"
+	// +kubebuilder:validation:XValidation:rule=`self.all(t, !has(t.effect) || t.effect in ["", 'NoSchedule', 'PreferNoSchedule', 'NoExecute'])`,message="the effect of a toleration is NoSchedule, PreferNoSchedule or NoExecute"
+	// +kubebuilder:validation:XValidation:rule=`self.all(t, has(t.key) && t.key != "" || has(t.operator) && t.operator == 'Exists')`,message="a toleration without key needs operator Exists"
+	// +kubebuilder:validation:XValidation:rule=`self.all(t, !(has(t.operator) && t.operator == 'Exists') || !has(t.value) || t.value == "")`,message="a toleration with operator Exists has no value"
 	// +kubebuilder:validation:XValidation:rule="self.all(t, !has(t.tolerationSeconds) || has(t.effect) && t.effect == 'NoExecute')",message="tolerationSeconds needs effect NoExecute"
 	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
 	// PriorityClassName of the pods. It must exist, else no pod is made. Left out,

@@ -50,7 +50,7 @@ type TCPIngressSpec struct {
 	//
 	// +optional
 	// +kubebuilder:validation:MaxLength=52
-	// +kubebuilder:validation:XValidation:rule="self == '' || self.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="must be the name of a TCPIngressClass: lower-case letters, digits and '-', starting with a letter and ending with a letter or digit, at most 52 characters"
+	// +kubebuilder:validation:XValidation:rule=`self == "" || self.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')`,message="must be the name of a TCPIngressClass: lower-case letters, digits and '-', starting with a letter and ending with a letter or digit, at most 52 characters"
 	IngressClassName string `json:"ingressClassName,omitempty"`
 	// Rules are the ports, 1 to 64 of them, at most 8 with endPort. Each rule is
 	// judged by itself: one that is refused never takes down another. No two
@@ -64,7 +64,7 @@ type TCPIngressSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(a, !has(a.name) || self.exists_one(b, has(b.name) && b.name == a.name))",message="two rules have the same name; give each a name of its own"
 	// +kubebuilder:validation:XValidation:rule="self.all(a, has(a.name) || !has(a.port) || !has(a.hosts) || self.filter(b, !has(b.name) && has(b.port) && has(b.hosts) && b.port == a.port).size() <= 1)",message="rules that share a port need names: without one, each is called <protocol>-<port>"
 	// +kubebuilder:validation:XValidation:rule="self.all(a, !has(a.port) || self.filter(b, has(b.port) && a.protocol == b.protocol && (!has(a.hosts) || !has(b.hosts)) && a.port <= (has(b.endPort) ? b.endPort : b.port) && b.port <= (has(a.endPort) ? a.endPort : a.port)).size() <= (has(a.hosts) ? 0 : 1))",message="two rules have the same port; only rules with different hosts can share one"
-	// +kubebuilder:validation:XValidation:rule="self.all(a, !has(a.port) || !has(a.hosts) || self.all(b, !has(b.port) || !has(b.hosts) || a.port != b.port || !((has(a.name) ? a.name : '') < (has(b.name) ? b.name : '')) || !sets.intersects(a.hosts, b.hosts)))",message="two rules have the same host on the same port; each host leads to one Service"
+	// +kubebuilder:validation:XValidation:rule=`self.all(a, !has(a.port) || !has(a.hosts) || self.all(b, !has(b.port) || !has(b.hosts) || a.port != b.port || !((has(a.name) ? a.name : "") < (has(b.name) ? b.name : "")) || !sets.intersects(a.hosts, b.hosts)))`,message="two rules have the same host on the same port; each host leads to one Service"
 	// +kubebuilder:validation:XValidation:rule="self.all(a, !has(a.port) || !has(a.hosts) || self.all(b, !has(b.port) || !has(b.hosts) || a.port != b.port || (has(a.proxyProtocol) && has(a.proxyProtocol.accept) && a.proxyProtocol.accept) == (has(b.proxyProtocol) && has(b.proxyProtocol.accept) && b.proxyProtocol.accept)))",message="rules that share a port must agree on proxyProtocol.accept, which belongs to the port"
 	// +kubebuilder:validation:XValidation:rule="self.filter(r, has(r.endPort)).size() <= 8",message="a TCPIngress has at most 8 rules with endPort; move some to another TCPIngress"
 	Rules []Rule `json:"rules"`

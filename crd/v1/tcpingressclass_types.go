@@ -50,7 +50,7 @@ type TCPIngressClassList struct {
 
 // TCPIngressClassSpec is what a platform admin declares.
 //
-// +kubebuilder:validation:XValidation:rule="(has(self.service) && has(self.service.loadBalancerClass) ? self.service.loadBalancerClass : ”) == (has(oldSelf.service) && has(oldSelf.service.loadBalancerClass) ? oldSelf.service.loadBalancerClass : ”)",message="loadBalancerClass is immutable: a Service cannot change it; set it back, or make a new class",fieldPath=".service.loadBalancerClass"
+// +kubebuilder:validation:XValidation:rule=`(has(self.service) && has(self.service.loadBalancerClass) ? self.service.loadBalancerClass : "") == (has(oldSelf.service) && has(oldSelf.service.loadBalancerClass) ? oldSelf.service.loadBalancerClass : "")`,message="loadBalancerClass is immutable: a Service cannot change it; set it back, or make a new class",fieldPath=".service.loadBalancerClass"
 // +kubebuilder:validation:XValidation:rule="(has(self.ingressNginx) && has(self.ingressNginx.tcpConfigMapName) ? self.ingressNginx.tcpConfigMapName : 'tcp-services') == (has(oldSelf.ingressNginx) && has(oldSelf.ingressNginx.tcpConfigMapName) ? oldSelf.ingressNginx.tcpConfigMapName : 'tcp-services')",message="tcpConfigMapName is immutable: a rename would delete the ConfigMap that nginx reads; set it back, or make a new class",fieldPath=".ingressNginx.tcpConfigMapName"
 // +kubebuilder:validation:XValidation:rule="(has(self.ingressNginx) && has(self.ingressNginx.udpConfigMapName) ? self.ingressNginx.udpConfigMapName : 'udp-services') == (has(oldSelf.ingressNginx) && has(oldSelf.ingressNginx.udpConfigMapName) ? oldSelf.ingressNginx.udpConfigMapName : 'udp-services')",message="udpConfigMapName is immutable: a rename would delete the ConfigMap that nginx reads; set it back, or make a new class",fieldPath=".ingressNginx.udpConfigMapName"
 // +kubebuilder:validation:XValidation:rule="!has(self.service) || !has(self.service.idlePort) || !has(self.ports) || !has(self.ports.allowed) || self.ports.allowed.exists(a, a.from <= self.service.idlePort && self.service.idlePort <= a.to)",message="idlePort must lie within one of the ranges in ports.allowed; widen that range or choose another port",fieldPath=".service.idlePort"
@@ -116,8 +116,8 @@ const (
 
 // IngressNginx holds the settings of provider IngressNginx.
 //
-// +kubebuilder:validation:XValidation:rule="!(has(self.tcpConfigMapName) && self.tcpConfigMapName == ” && has(self.udpConfigMapName) && self.udpConfigMapName == ”)",message="one of tcpConfigMapName and udpConfigMapName must be given: \"\" switches a protocol off, and with both off the class can serve nothing"
-// +kubebuilder:validation:XValidation:rule="(has(self.tcpConfigMapName) ? self.tcpConfigMapName : 'tcp-services') != (has(self.udpConfigMapName) ? self.udpConfigMapName : 'udp-services') || has(self.tcpConfigMapName) && self.tcpConfigMapName == ”",message="must differ from tcpConfigMapName: ingress-nginx reads TCP and UDP from two ConfigMaps",fieldPath=".udpConfigMapName"
+// +kubebuilder:validation:XValidation:rule=`!(has(self.tcpConfigMapName) && self.tcpConfigMapName == "" && has(self.udpConfigMapName) && self.udpConfigMapName == "")`,message="one of tcpConfigMapName and udpConfigMapName must be given: \"\" switches a protocol off, and with both off the class can serve nothing"
+// +kubebuilder:validation:XValidation:rule=`(has(self.tcpConfigMapName) ? self.tcpConfigMapName : 'tcp-services') != (has(self.udpConfigMapName) ? self.udpConfigMapName : 'udp-services') || has(self.tcpConfigMapName) && self.tcpConfigMapName == ""`,message="must differ from tcpConfigMapName: ingress-nginx reads TCP and UDP from two ConfigMaps",fieldPath=".udpConfigMapName"
 type IngressNginx struct {
 	// TCPConfigMapName is the ConfigMap that the controller's flag
 	// `--tcp-services-configmap` names. Left out, it is tcp-services. Empty (""),
@@ -128,7 +128,7 @@ type IngressNginx struct {
 	//
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self == '' || self.matches('^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?([.][a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$')",message="must be the name of a ConfigMap: lower-case letters, digits, '-' and '.', at most 253 characters"
+	// +kubebuilder:validation:XValidation:rule=`self == "" || self.matches('^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?([.][a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$')`,message="must be the name of a ConfigMap: lower-case letters, digits, '-' and '.', at most 253 characters"
 	TCPConfigMapName *string `json:"tcpConfigMapName,omitempty"`
 	// UDPConfigMapName is the ConfigMap that the controller's flag
 	// `--udp-services-configmap` names. Left out, it is udp-services. Empty (""),
@@ -137,7 +137,7 @@ type IngressNginx struct {
 	//
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self == '' || self.matches('^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?([.][a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$')",message="must be the name of a ConfigMap: lower-case letters, digits, '-' and '.', at most 253 characters"
+	// +kubebuilder:validation:XValidation:rule=`self == "" || self.matches('^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?([.][a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$')`,message="must be the name of a ConfigMap: lower-case letters, digits, '-' and '.', at most 253 characters"
 	UDPConfigMapName *string `json:"udpConfigMapName,omitempty"`
 	// Selector of the controller's pods, written into the Services, 1 to 16
 	// labels. Left out, the labels of the official chart: app.kubernetes.io/name
