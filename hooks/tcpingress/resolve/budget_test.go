@@ -24,7 +24,7 @@ func TestTheOldestGetThePortsThatThereAre(t *testing.T) {
 	assert.Len(t, out.Listeners, 48)
 	last := verdict(t, out, "app/x48", "tcp-20049")
 	assert.Equal(t, crdv1.ReasonCapacityExceeded, last.Reason)
-	assert.Equal(t, "50 of 50 ports of the TCP Service of class nginx are used, so 1 TCP port cannot be given; free some, or ask the platform admin to raise spec.service.maxPorts", last.Message)
+	assert.Equal(t, "50 of 50 ports of the TCP Service of class nginx are used, so 1 TCP port cannot be given; free some, or ask the platform admin to raise spec.service.maxPorts.", last.Message)
 	w = advance(w, out)
 	w.Ingresses = append(w.Ingresses, ti("app/older", 0, "30000/TCP -> x:1"))
 	again := Resolve(w, dp)
@@ -114,7 +114,7 @@ func TestTheBookHoldsAtMost256Ranges(t *testing.T) {
 	assert.Contains(t, out.Listeners, "9999/TCP")
 	refused := verdict(t, out, "app/x256", "tcp-513")
 	assert.Equal(t, crdv1.ReasonCapacityExceeded, refused.Reason)
-	assert.Equal(t, "class nginx holds 256 of 256 ranges of ports; name single ports, or use another class", refused.Message)
+	assert.Equal(t, "Class nginx holds 256 of 256 ranges of ports; name single ports, or use another class.", refused.Message)
 }
 
 // The book fits into the status: names of the longest kind use it up.
@@ -138,7 +138,7 @@ func TestTheBookFitsTheStatus(t *testing.T) {
 	for _, v := range out.Verdicts {
 		if v.Rules[0].Reason == crdv1.ReasonCapacityExceeded {
 			refused++
-			require.Contains(t, v.Rules[0].Message, "the status of TCPIngressClass nginx has no room for this rule")
+			require.Contains(t, v.Rules[0].Message, "The status of TCPIngressClass nginx has no room for this rule")
 		}
 	}
 	assert.Equal(t, 3000-len(out.Listeners), refused)

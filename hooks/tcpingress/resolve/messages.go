@@ -10,8 +10,10 @@ import (
 	"github.com/nginx-stream/tcpingress/hooks/tcpingress/l4"
 )
 
-// Every message of the book is built here. Each says what is wrong, and what the
-// reader can do about it.
+// Every message of the book is built here, but for those on ports of others, which
+// come with the observed children. Each is a full sentence that says what is wrong,
+// and what the reader can do about it. That of an invalid rule begins with the path
+// of its field.
 
 // maxListed is how many ranges of ports a message lists.
 const maxListed = 8
@@ -21,21 +23,21 @@ func invalidRule(errs field.ErrorList) string {
 	if more := len(errs) - 1; more > 0 {
 		text += fmt.Sprintf("; and %d more", more)
 	}
-	return text
+	return text + "."
 }
 
 func duplicateName(name string, first *claim) string {
-	return fmt.Sprintf("%s has the name %q already; give this rule a name of its own", first.spot(), name)
+	return fmt.Sprintf("The name %q is that of %s already; give this rule a name of its own.", name, first.spot())
 }
 
 func duplicatePort(c, first *claim) string {
 	from, to := max(c.want.Port, first.want.Port), min(c.want.Last(), first.want.Last())
 	if len(c.want.Hosts) > 0 && len(first.want.Hosts) > 0 {
 		host, _ := sharedHost(c, first)
-		return fmt.Sprintf("rule %s of the same TCPIngress has host %s on %s already; remove one of the two",
+		return fmt.Sprintf("Rule %s of the same TCPIngress has host %s on %s already; remove one of the two.",
 			first.name, host, portText(c.want.Protocol, from, to))
 	}
-	return fmt.Sprintf("rule %s of the same TCPIngress has %s already; choose another port or remove one of the two",
+	return fmt.Sprintf("Rule %s of the same TCPIngress has %s already; choose another port or remove one of the two.",
 		first.name, portText(c.want.Protocol, from, to))
 }
 
@@ -45,36 +47,36 @@ func (r *run) unsupported(path string) string {
 		provider = crdv1.ProviderIngressNginx
 	}
 	if provider == crdv1.ProviderNginx {
-		return fmt.Sprintf("%s cannot be done by provider Nginx of class %s; leave it out", path, r.class)
+		return fmt.Sprintf("Field %s cannot be done by provider Nginx of class %s; leave it out.", path, r.class)
 	}
-	return fmt.Sprintf("%s cannot be done by provider %s of class %s; leave it out, or use a class with provider Nginx",
+	return fmt.Sprintf("Field %s cannot be done by provider %s of class %s; leave it out, or use a class with provider Nginx.",
 		path, provider, r.class)
 }
 
 func (r *run) protocolDisabled(p l4.Protocol) string {
-	return fmt.Sprintf("%s is not enabled for class %s; use another class, or ask the platform admin to enable it", p, r.class)
+	return fmt.Sprintf("%s is not enabled for class %s; use another class, or ask the platform admin to enable it.", p, r.class)
 }
 
 func (r *run) namespaceNotAllowed(namespace string) string {
-	return fmt.Sprintf("namespace %s may not use class %s; use another class, or ask the platform admin to admit the namespace in spec.allowedNamespaces",
+	return fmt.Sprintf("Namespace %s may not use class %s; use another class, or ask the platform admin to admit the namespace in spec.allowedNamespaces.",
 		namespace, r.class)
 }
 
 // portRefusal is the message for what portRefused found at a port.
 func (r *run) portRefusal(reason string, c *claim, port int32) string {
-	text := portText(c.want.Protocol, port, port)
+	text := capital(portText(c.want.Protocol, port, port))
 	switch reason {
 	case crdv1.ReasonPortReserved:
-		return fmt.Sprintf("%s is needed by the data plane of class %s itself; choose a port other than %s", text, r.class, r.dp.ReservedText())
+		return fmt.Sprintf("%s is needed by the data plane of class %s itself; choose a port other than %s.", text, r.class, r.dp.ReservedText())
 	case crdv1.ReasonPortNotAllowed:
-		return fmt.Sprintf("%s is not among the ports that class %s allows; choose one of %s", text, r.class, r.gate.allowed.text())
+		return fmt.Sprintf("%s is not among the ports that class %s allows; choose one of %s.", text, r.class, r.gate.allowed.text())
 	}
 	granted := r.gate.tenant(c.by.Namespace).granted
 	if len(granted) == 0 {
-		return fmt.Sprintf("%s is not granted to namespace %s, which has no ports in class %s; ask the platform admin to grant it in spec.ports.grants",
+		return fmt.Sprintf("%s is not granted to namespace %s, which has no ports in class %s; ask the platform admin to grant it in spec.ports.grants.",
 			text, c.by.Namespace, r.class)
 	}
-	return fmt.Sprintf("%s is not granted to namespace %s in class %s; choose one of %s, or ask the platform admin to grant it in spec.ports.grants",
+	return fmt.Sprintf("%s is not granted to namespace %s in class %s; choose one of %s, or ask the platform admin to grant it in spec.ports.grants.",
 		text, c.by.Namespace, r.class, granted.text())
 }
 
@@ -83,22 +85,22 @@ func (r *run) conflict(c *claim, o *obstacle) string {
 	port := portText(o.slot.protocol(), o.slot.port(), o.slot.port())
 	switch o.kind {
 	case obstacleTaken:
-		return fmt.Sprintf("%s; choose another port", strings.TrimRight(o.text, ". "))
+		return o.text
 	case obstacleWhole:
-		return fmt.Sprintf("%s of class %s is held for all hosts by %s; choose another port, or ask its owner to name hosts",
-			port, r.class, holderText(o.holder))
+		return fmt.Sprintf("%s of class %s is held for all hosts by %s; choose another port, or ask its owner to name hosts.",
+			capital(port), r.class, holderText(o.holder))
 	case obstacleShared:
-		return fmt.Sprintf("%s of class %s is shared by hosts, one of them %s of %s; name the hosts of this rule, or choose another port",
-			port, r.class, o.holder.want.Hosts[0], holderText(o.holder))
+		return fmt.Sprintf("%s of class %s is shared by hosts, one of them %s of %s; name the hosts of this rule, or choose another port.",
+			capital(port), r.class, o.holder.want.Hosts[0], holderText(o.holder))
 	case obstacleHost:
-		return fmt.Sprintf("%s on %s of class %s is held by %s; choose another host or port, or ask its owner",
-			hostText(o), port, r.class, holderText(o.holder))
+		return fmt.Sprintf("%s on %s of class %s is held by %s; choose another host or port, or ask its owner.",
+			capital(hostText(o)), port, r.class, holderText(o.holder))
 	case obstacleAccept:
-		return fmt.Sprintf("%s of class %s is shared with %s, where proxyProtocol.accept is %t; set it to the same, or choose another port",
-			port, r.class, holderText(o.holder), o.holder.want.AcceptProxy)
+		return fmt.Sprintf("%s of class %s is shared with %s, where proxyProtocol.accept is %t; set it to the same, or choose another port.",
+			capital(port), r.class, holderText(o.holder), o.holder.want.AcceptProxy)
 	case obstacleNone, obstacleHeld:
 	}
-	return fmt.Sprintf("%s of class %s is held by %s; choose another port or ask its owner", port, r.class, holderText(o.holder))
+	return fmt.Sprintf("%s of class %s is held by %s; choose another port or ask its owner.", capital(port), r.class, holderText(o.holder))
 }
 
 func hostText(o *obstacle) string {
@@ -110,9 +112,9 @@ func hostText(o *obstacle) string {
 
 func (r *run) poolExhausted(c *claim) string {
 	if !r.pool.exists {
-		return fmt.Sprintf("class %s has no pool of ports; set port, or ask the platform admin to set spec.ports.pool", r.class)
+		return fmt.Sprintf("Class %s has no pool of ports; set port, or ask the platform admin to set spec.ports.pool.", r.class)
 	}
-	return fmt.Sprintf("the pool of class %s has no free %s port left in %s; set port, or ask the platform admin to enlarge spec.ports.pool",
+	return fmt.Sprintf("The pool of class %s has no free %s port left in %s; set port, or ask the platform admin to enlarge spec.ports.pool.",
 		r.class, c.want.Protocol, portSet{r.pool.bounds}.text())
 }
 
@@ -121,19 +123,19 @@ func (r *run) exceeded(c *claim, e *excess) string {
 	asked := count(e.asked, string(c.want.Protocol)+" port")
 	switch e.kind {
 	case excessNamespace:
-		return fmt.Sprintf("namespace %s may hold %d ports of class %s and holds %d, so %s more cannot be given; free some, or ask the platform admin to raise spec.ports.maxPerNamespace",
+		return fmt.Sprintf("Namespace %s may hold %d ports of class %s and holds %d, so %s more cannot be given; free some, or ask the platform admin to raise spec.ports.maxPerNamespace.",
 			c.by.Namespace, e.limit, r.class, e.used, count(e.asked, "port"))
 	case excessBytes:
-		return fmt.Sprintf("%s of class %s has no room for this rule: %d of %d bytes are used and it needs %d; free some ports, or use another class",
+		return fmt.Sprintf("%s of class %s has no room for this rule: %d of %d bytes are used and it needs %d; free some ports, or use another class.",
 			e.child, r.class, e.used, e.limit, e.asked)
 	case excessBook:
-		return fmt.Sprintf("the status of TCPIngressClass %s has no room for this rule: %d of %d bytes are used and it needs %d; free some ports, or use another class",
+		return fmt.Sprintf("The status of TCPIngressClass %s has no room for this rule: %d of %d bytes are used and it needs %d; free some ports, or use another class.",
 			r.class, e.used, e.limit, e.asked)
 	case excessRanges:
-		return fmt.Sprintf("class %s holds %d of %d ranges of ports; name single ports, or use another class", r.class, e.used, e.limit)
+		return fmt.Sprintf("Class %s holds %d of %d ranges of ports; name single ports, or use another class.", r.class, e.used, e.limit)
 	case excessNone, excessPorts:
 	}
-	return fmt.Sprintf("%d of %d ports of the %s Service of class %s are used, so %s cannot be given; free some, or ask the platform admin to raise spec.service.maxPorts",
+	return fmt.Sprintf("%d of %d ports of the %s Service of class %s are used, so %s cannot be given; free some, or ask the platform admin to raise spec.service.maxPorts.",
 		e.used, e.limit, c.want.Protocol, r.class, asked)
 }
 
@@ -148,6 +150,9 @@ func portText(p l4.Protocol, from, to int32) string {
 	}
 	return fmt.Sprintf("ports %d-%d/%s", from, to, p)
 }
+
+// capital lets a text of ours begin a sentence.
+func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
 // text lists the set, shortened.
 func (s portSet) text() string {

@@ -27,117 +27,117 @@ func TestMessagesNameTheRemedy(t *testing.T) {
 		"InvalidRule": {
 			asked("a=70000/TCP -> X:1"),
 			fake{},
-			"spec.rules[0].port: Invalid value: 70000: must be 1 to 65535, or left out to get one from the class's pool; and 1 more",
+			"spec.rules[0].port: Invalid value: 70000: must be 1 to 65535, or left out to get one from the class's pool; and 1 more.",
 		},
 		"DuplicateRule by name": {
 			asked("db=1/TCP -> x:1; db=2/TCP -> x:1"),
 			fake{},
-			`rules[0] has the name "db" already; give this rule a name of its own`,
+			`The name "db" is that of rules[0] already; give this rule a name of its own.`,
 		},
 		"DuplicateRule by port": {
 			asked("a=1-5/TCP -> x; b=3-9/TCP -> x"),
 			fake{},
-			"rule a of the same TCPIngress has ports 3-5/TCP already; choose another port or remove one of the two",
+			"Rule a of the same TCPIngress has ports 3-5/TCP already; choose another port or remove one of the two.",
 		},
 		"DuplicateRule by host": {
 			asked("a=1/TCP a.org -> x:1; b=1/TCP a.org -> x:1"),
 			fake{},
-			"rule a of the same TCPIngress has host a.org on port 1/TCP already; remove one of the two",
+			"Rule a of the same TCPIngress has host a.org on port 1/TCP already; remove one of the two.",
 		},
 		"UnsupportedByProvider": {
 			asked("1/TCP a.org -> x:1"),
 			fake{unsupported: func(*l4.Listener) string { return "hosts" }},
-			"hosts cannot be done by provider IngressNginx of class nginx; leave it out, or use a class with provider Nginx",
+			"Field hosts cannot be done by provider IngressNginx of class nginx; leave it out, or use a class with provider Nginx.",
 		},
 		"ProtocolDisabled": {
 			asked("1/UDP -> x:1"),
 			fake{disabled: l4.UDP},
-			"UDP is not enabled for class nginx; use another class, or ask the platform admin to enable it",
+			"UDP is not enabled for class nginx; use another class, or ask the platform admin to enable it.",
 		},
 		"NamespaceNotAllowed": {
 			with(asked("1/TCP -> x:1"), admits("team", "a")),
 			fake{},
-			"namespace team-b may not use class nginx; use another class, or ask the platform admin to admit the namespace in spec.allowedNamespaces",
+			"Namespace team-b may not use class nginx; use another class, or ask the platform admin to admit the namespace in spec.allowedNamespaces.",
 		},
 		"PortReserved": {
 			asked("10250-10260/TCP -> x"),
 			fake{reserved: []int32{80, 443, 10254}},
-			"port 10254/TCP is needed by the data plane of class nginx itself; choose a port other than 80, 443, 10254",
+			"Port 10254/TCP is needed by the data plane of class nginx itself; choose a port other than 80, 443, 10254.",
 		},
 		"PortNotAllowed": {
 			with(asked("80/TCP -> x:1"), allows(1024, 2000, 3000, 3000)),
 			fake{},
-			"port 80/TCP is not among the ports that class nginx allows; choose one of 1024-2000, 3000",
+			"Port 80/TCP is not among the ports that class nginx allows; choose one of 1024-2000, 3000.",
 		},
 		"PortNotGranted, with others": {
 			with(asked("81/TCP -> x:1"), grants(crdv1.PortGrant{Namespaces: []string{"team-b"}, Ports: portSet{{From: 82, To: 90}}})),
 			fake{},
-			"port 81/TCP is not granted to namespace team-b in class nginx; choose one of 82-90, or ask the platform admin to grant it in spec.ports.grants",
+			"Port 81/TCP is not granted to namespace team-b in class nginx; choose one of 82-90, or ask the platform admin to grant it in spec.ports.grants.",
 		},
 		"PortNotGranted, with none": {
 			with(asked("81/TCP -> x:1"), grants(crdv1.PortGrant{Namespaces: []string{"team-a"}, Ports: portSet{{From: 82, To: 90}}})),
 			fake{},
-			"port 81/TCP is not granted to namespace team-b, which has no ports in class nginx; ask the platform admin to grant it in spec.ports.grants",
+			"Port 81/TCP is not granted to namespace team-b, which has no ports in class nginx; ask the platform admin to grant it in spec.ports.grants.",
 		},
 		"PortConflict": {
 			asked("6379/TCP -> x:1", ti("data/redis", 1, "6379/TCP -> redis:6379")),
 			fake{},
-			"port 6379/TCP of class nginx is held by TCPIngress data/redis (rule tcp-6379); choose another port or ask its owner",
+			"Port 6379/TCP of class nginx is held by TCPIngress data/redis (rule tcp-6379); choose another port or ask its owner.",
 		},
 		"PortConflict of ranges names the first port": {
 			asked("100-200/TCP -> x", ti("data/redis", 1, "db=150-250/TCP -> redis")),
 			fake{},
-			"port 150/TCP of class nginx is held by TCPIngress data/redis (rule db); choose another port or ask its owner",
+			"Port 150/TCP of class nginx is held by TCPIngress data/redis (rule db); choose another port or ask its owner.",
 		},
 		"PortConflict with hosts": {
 			asked("8443/TCP -> x:1", ti("a/b", 2, "8443/TCP b.org -> x:1"), ti("a/a", 1, "8443/TCP a.org -> x:1")),
 			fake{},
-			"port 8443/TCP of class nginx is shared by hosts, one of them a.org of TCPIngress a/a (rule tcp-8443); name the hosts of this rule, or choose another port",
+			"Port 8443/TCP of class nginx is shared by hosts, one of them a.org of TCPIngress a/a (rule tcp-8443); name the hosts of this rule, or choose another port.",
 		},
 		"PortConflict of hosts": {
 			asked("8443/TCP a.org -> x:1", ti("a/a", 1, "8443/TCP -> x:1")),
 			fake{},
-			"port 8443/TCP of class nginx is held for all hosts by TCPIngress a/a (rule tcp-8443); choose another port, or ask its owner to name hosts",
+			"Port 8443/TCP of class nginx is held for all hosts by TCPIngress a/a (rule tcp-8443); choose another port, or ask its owner to name hosts.",
 		},
 		"PortConflict with a foreign port": {
 			taken(asked("8080/TCP -> x:1")),
 			fake{},
-			"port 8080 of Service ingress-nginx/lb is not ours; choose another port",
+			"Port 8080 of Service ingress-nginx/lb is not ours; remove it there, or choose another port.",
 		},
 		"HostConflict": {
 			asked("8443/TCP a.org -> x:1", ti("a/a", 1, "8443/TCP a.org -> x:1")),
 			fake{},
-			"host a.org on port 8443/TCP of class nginx is held by TCPIngress a/a (rule tcp-8443); choose another host or port, or ask its owner",
+			"Host a.org on port 8443/TCP of class nginx is held by TCPIngress a/a (rule tcp-8443); choose another host or port, or ask its owner.",
 		},
 		"HostConflict with a wildcard": {
 			asked("8443/TCP a.org -> x:1", ti("a/a", 1, "8443/TCP *.org -> x:1")),
 			fake{},
-			"host a.org meets *.org, which on port 8443/TCP of class nginx is held by TCPIngress a/a (rule tcp-8443); choose another host or port, or ask its owner",
+			"Host a.org meets *.org, which on port 8443/TCP of class nginx is held by TCPIngress a/a (rule tcp-8443); choose another host or port, or ask its owner.",
 		},
 		"HostConflict by PROXY": {
 			asked("8443/TCP b.org -> x:1", ti("a/a", 1, "8443/TCP a.org -> x:1 +accept")),
 			fake{},
-			"port 8443/TCP of class nginx is shared with TCPIngress a/a (rule tcp-8443), where proxyProtocol.accept is true; set it to the same, or choose another port",
+			"Port 8443/TCP of class nginx is shared with TCPIngress a/a (rule tcp-8443), where proxyProtocol.accept is true; set it to the same, or choose another port.",
 		},
 		"PoolExhausted": {
 			pooled(asked("p=pool/TCP -> x:1", ti("a/a", 1, "p=pool/TCP -> x:1; q=pool/TCP -> x:1")), 30000, 30001),
 			fake{},
-			"the pool of class nginx has no free TCP port left in 30000-30001; set port, or ask the platform admin to enlarge spec.ports.pool",
+			"The pool of class nginx has no free TCP port left in 30000-30001; set port, or ask the platform admin to enlarge spec.ports.pool.",
 		},
 		"PoolExhausted without a pool": {
 			asked("p=pool/TCP -> x:1"),
 			fake{},
-			"class nginx has no pool of ports; set port, or ask the platform admin to set spec.ports.pool",
+			"Class nginx has no pool of ports; set port, or ask the platform admin to set spec.ports.pool.",
 		},
 		"CapacityExceeded by ports": {
 			asked("1-5/TCP -> x"),
 			fake{limit: 10, used: 8},
-			"8 of 10 ports of the TCP Service of class nginx are used, so 5 TCP ports cannot be given; free some, or ask the platform admin to raise spec.service.maxPorts",
+			"8 of 10 ports of the TCP Service of class nginx are used, so 5 TCP ports cannot be given; free some, or ask the platform admin to raise spec.service.maxPorts.",
 		},
 		"CapacityExceeded by bytes": {
 			asked("1/TCP -> x:1"),
 			fake{bytes: 10},
-			"ConfigMap ingress-nginx/tcp of class nginx has no room for this rule: 0 of 10 bytes are used and it needs 24; free some ports, or use another class",
+			"ConfigMap ingress-nginx/tcp of class nginx has no room for this rule: 0 of 10 bytes are used and it needs 24; free some ports, or use another class.",
 		},
 		"NamespaceQuotaExceeded": {
 			with(asked("1/TCP -> x:1; 2/TCP -> x:1; 3-4/TCP -> x"), func(w *World) {
@@ -145,7 +145,7 @@ func TestMessagesNameTheRemedy(t *testing.T) {
 				w.ports().MaxPerNamespace = &three
 			}),
 			fake{},
-			"namespace team-b may hold 3 ports of class nginx and holds 2, so 2 ports more cannot be given; free some, or ask the platform admin to raise spec.ports.maxPerNamespace",
+			"Namespace team-b may hold 3 ports of class nginx and holds 2, so 2 ports more cannot be given; free some, or ask the platform admin to raise spec.ports.maxPerNamespace.",
 		},
 	}
 	for name, tc := range tests {
@@ -154,6 +154,7 @@ func TestMessagesNameTheRemedy(t *testing.T) {
 			rules := Resolve(tc.world, &tc.dp).Verdicts["team-b/db"].Rules
 			last := rules[len(rules)-1]
 			assert.Equal(t, tc.want, last.Message)
+			assert.Regexp(t, sentence, last.Message)
 			assert.Contains(t, name, last.Reason)
 			assert.NotEmpty(t, last.Reason)
 		})
@@ -164,5 +165,5 @@ func TestProviderNginxHasNoOtherProviderToOffer(t *testing.T) {
 	t.Parallel()
 	w := provider(newWorld(ti("a/x", 1, "1/TCP -> x:1")), nil)
 	dp := &fake{unsupported: func(*l4.Listener) string { return "timeouts.idle" }}
-	assert.Equal(t, "timeouts.idle cannot be done by provider Nginx of class nginx; leave it out", message(t, Resolve(w, dp), "a/x", "tcp-1"))
+	assert.Equal(t, "Field timeouts.idle cannot be done by provider Nginx of class nginx; leave it out.", message(t, Resolve(w, dp), "a/x", "tcp-1"))
 }

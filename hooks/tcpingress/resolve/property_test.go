@@ -53,7 +53,7 @@ func drawPorts(t *rapid.T, w *World) {
 		}
 	}
 	if rapid.IntRange(0, 4).Draw(t, "a taken port") == 0 {
-		w.Observed.Taken[l4.Key{Protocol: l4.TCP, Port: 7}] = "port 7 is not ours"
+		w.Observed.Taken[l4.Key{Protocol: l4.TCP, Port: 7}] = "Port 7 is not ours; remove it there, or choose another port."
 	}
 }
 
@@ -349,6 +349,10 @@ func spoil(t *rapid.T, r *crdv1.Rule) {
 	}
 }
 
+// sentence is what a message is: a full sentence, or one that begins with the path
+// of a field. A rule that has its port has none.
+const sentence = `(?s)\A(([A-Z]|[0-9]+ of |spec\.).*\.)?\z`
+
 func TestPropertyRulesKeepNamesApart(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -361,6 +365,7 @@ func TestPropertyRulesKeepNamesApart(t *testing.T) {
 				names[r.Name] = true
 				require.Equal(t, r.Reason == "", r.Message == "")
 				require.NotContains(t, r.Message, "0 of 0", "a refusal that nothing explains")
+				require.Regexp(t, sentence, r.Message)
 			}
 		}
 	})

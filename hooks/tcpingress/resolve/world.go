@@ -58,7 +58,7 @@ type Observed struct {
 	// Rules is what the observed slices say, by "namespace/name" and rule name.
 	Rules map[string]map[string]crdv1.SliceRule
 	// Taken are numbers that cannot be given because somebody else's port of the
-	// observed Service has them; the value is a sentence for the message.
+	// observed Service has them; the value is the message, which names the remedy.
 	Taken map[l4.Key]string
 }
 

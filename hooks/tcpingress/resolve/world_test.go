@@ -315,7 +315,7 @@ func statusOf(v Verdict, spec *crdv1.TCPIngressSpec) []crdv1.RuleStatus {
 // taken lets somebody else's ports of the Service have 8080.
 func taken(w *World) *World {
 	for _, p := range []l4.Protocol{l4.TCP, l4.UDP} {
-		w.Observed.Taken[l4.Key{Protocol: p, Port: 8080}] = "port 8080 of Service ingress-nginx/lb is not ours."
+		w.Observed.Taken[l4.Key{Protocol: p, Port: 8080}] = "Port 8080 of Service ingress-nginx/lb is not ours; remove it there, or choose another port."
 	}
 	return w
 }

@@ -18,7 +18,7 @@ type Observed struct {
 	// Entries are what ingress-nginx understands, reserved ports left out.
 	Entries map[l4.Key]l4.Entry
 	// Taken are numbers that cannot be given because of what somebody else wrote;
-	// the value is a sentence.
+	// the value is the message, which names the remedy.
 	Taken map[l4.Key]string
 	// Problems are sentences on why a ConfigMap cannot be written at all.
 	Problems []string

@@ -55,7 +55,7 @@ func (o Observed) Addressed() bool { return o.unused || o.promised && !o.deletin
 
 // Taken gives the numbers that cannot be given, because a port of somebody else on
 // the observed Service has the number, or the name that ours would have; the value
-// is a sentence. The other protocol counts too, unless server-side apply is known:
+// is the message. The other protocol counts too, unless server-side apply is known:
 // Metacontroller's default apply takes two ports of one number for one.
 func Taken(s Settings, svc *corev1.Service) map[l4.Key]string { return look(s, svc).taken() }
 
