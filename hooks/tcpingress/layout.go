@@ -23,9 +23,9 @@ func layoutOf(class string, spec *crdv1.TCPIngressClassSpec) layout {
 	labels := map[string]string{crdv1.LabelClass: class}
 	l := layout{class: class, nginx: ingressnginx.Config{
 		Namespace:    spec.Namespace,
-		TCPConfigMap: "tcp-services",
-		UDPConfigMap: "udp-services",
-		Reserved:     ingressnginx.DefaultReserved(),
+		TCPConfigMap: crdv1.DefaultTCPConfigMapName,
+		UDPConfigMap: crdv1.DefaultUDPConfigMapName,
+		Reserved:     crdv1.DefaultReservedPorts(),
 		Labels:       labels,
 	}}
 	selector, explicit := ingressnginx.DefaultSelector(), false
@@ -43,8 +43,8 @@ func layoutOf(class string, spec *crdv1.TCPIngressClassSpec) layout {
 			selector, explicit = n.Selector, true
 		}
 	}
-	base := service.Settings{Namespace: spec.Namespace, Selector: selector, SelectorExplicit: explicit, Labels: labels, MaxPorts: defaultMaxPorts}
-	tcpName, udpName := class+"-stream-tcp", class+"-stream-udp"
+	base := service.Settings{Namespace: spec.Namespace, Selector: selector, SelectorExplicit: explicit, Labels: labels, MaxPorts: crdv1.DefaultMaxPorts}
+	tcpName, udpName := class+crdv1.DefaultTCPNameSuffix, class+crdv1.DefaultUDPNameSuffix
 	if s := spec.Service; s != nil {
 		fillService(&base, s)
 		tcpName, udpName = cmp.Or(s.TCPName, tcpName), cmp.Or(s.UDPName, udpName)
@@ -54,11 +54,6 @@ func layoutOf(class string, spec *crdv1.TCPIngressClassSpec) layout {
 	l.udp.Name, l.udp.Protocol = udpName, l4.UDP
 	return l
 }
-
-// defaultMaxPorts is the number of ports that a Service may have where the class
-// sets no other: a LoadBalancer Service takes a node port for each, of which a
-// cluster has 2768.
-const defaultMaxPorts = 1000
 
 func fillService(base *service.Settings, s *crdv1.ClassService) {
 	labels := maps.Clone(s.Labels)

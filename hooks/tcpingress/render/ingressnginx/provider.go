@@ -37,15 +37,6 @@ func New(c Config) *Provider {
 	return &Provider{config: c, reserved: slices.Compact(reserved)}
 }
 
-// DefaultReserved are the ports that a controller with default flags, as the
-// chart runs it, needs itself: HTTP and HTTPS with SSL passthrough, the default
-// server, the admission webhook, profiler, status and stream endpoints, health
-// check, and the internal syslog. The controller refuses all but 8443 and 11514;
-// those would clash when nginx binds them, and every later change would be lost.
-func DefaultReserved() []int32 {
-	return []int32{80, 442, 443, 8181, 8443, 10245, 10246, 10247, 10254, 11514}
-}
-
 // DefaultSelector are the labels of the controller's pods as the chart makes them
 // under the release name ingress-nginx.
 func DefaultSelector() map[string]string {

@@ -15,7 +15,7 @@ func config(change func(*Config)) Config {
 		Namespace:    "ingress-nginx",
 		TCPConfigMap: "tcp-services",
 		UDPConfigMap: "udp-services",
-		Reserved:     DefaultReserved(),
+		Reserved:     []int32{80, 442, 443, 8181, 8443, 10245, 10246, 10247, 10254, 11514},
 		Labels:       map[string]string{"nginx-stream.dev/class": "nginx"},
 	}
 	if change != nil {
