@@ -1,0 +1,175 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/nginx-stream/tcpingress/test/cluster"
+)
+
+// Options says how the harness is to be.
+type Options struct {
+	// Replicas of the hook server; 0 means two.
+	Replicas int
+	// Direct lets the applier call the first replica without the door, to measure.
+	Direct bool
+}
+
+// Harness is a control plane with the hooks and an applier.
+type Harness struct {
+	Cluster *cluster.Cluster
+	Hooks   *Hooks
+	Door    *Door
+	// Dynamic is a client of the admin, without a limit on requests.
+	Dynamic dynamic.Interface
+	// Config is what Dynamic was made from.
+	Config *rest.Config
+
+	applier  applier
+	hooksURL string
+	dir      string
+}
+
+// Start brings everything up.
+func Start(ctx context.Context, options Options) (*Harness, error) {
+	h := &Harness{}
+	if err := h.start(ctx, options); err != nil {
+		logs := ""
+		if h.Cluster != nil {
+			logs = "\n" + h.Cluster.Logs(20)
+		}
+		return nil, fmt.Errorf("%w%s", errors.Join(err, h.Stop()), logs)
+	}
+	return h, nil
+}
+
+func (h *Harness) start(ctx context.Context, options Options) error {
+	if options.Replicas == 0 {
+		options.Replicas = 2
+	}
+	crds, err := realCRDs()
+	if err != nil {
+		return err
+	}
+	if h.dir, err = os.MkdirTemp("", "tcpingress-e2e-"); err != nil {
+		return fmt.Errorf("making a folder: %w", err)
+	}
+	root, err := Repository(ctx)
+	if err != nil {
+		return err
+	}
+	bin, err := buildHooks(ctx, root, h.dir)
+	if err != nil {
+		return err
+	}
+	h.Cluster, err = cluster.Start(ctx, cluster.Options{
+		CRDs:   append(crds, filepath.Join(root, "crd", "generated")),
+		Audit:  true,
+		LogDir: os.Getenv("E2E_LOGS"),
+	})
+	if err != nil {
+		return err
+	}
+	if err := h.connect(); err != nil {
+		return err
+	}
+	if h.Hooks, err = newHooks(ctx, bin, h.Cluster.LogDir(), options.Replicas); err != nil {
+		return err
+	}
+	if h.Door, err = newDoor(ctx, h.Hooks); err != nil {
+		return err
+	}
+	h.hooksURL = h.Door.url
+	if options.Direct {
+		h.hooksURL = "http://" + h.Hooks.Addresses()[0]
+	}
+	return h.startApplier(ctx)
+}
+
+// Repository is the folder of the project's module.
+func Repository(ctx context.Context) (string, error) {
+	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/nginx-stream/tcpingress").Output()
+	if err != nil {
+		return "", fmt.Errorf("finding the repository: %w", err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// connect makes the admin's client.
+func (h *Harness) connect() error {
+	config, err := clientcmd.BuildConfigFromFlags("", h.Cluster.KubeconfigPath())
+	if err != nil {
+		return fmt.Errorf("reading the admin's kubeconfig: %w", err)
+	}
+	config.QPS, config.Burst = -1, -1
+	h.Config = config
+	if h.Dynamic, err = dynamic.NewForConfig(config); err != nil {
+		return fmt.Errorf("making a client: %w", err)
+	}
+	return nil
+}
+
+// startApplier grants the role of manifests/base, and nothing else, to the applier.
+func (h *Harness) startApplier(ctx context.Context) error {
+	roles, err := deployed("ClusterRole", "ClusterRoleBinding")
+	if err != nil {
+		return err
+	}
+	if err := h.apply(ctx, roles); err != nil {
+		return err
+	}
+	kubeconfig, err := h.Cluster.UserKubeconfig(User)
+	if err != nil {
+		return err
+	}
+	h.applier = &metacontroller{h: h, user: kubeconfig}
+	return h.applier.start(ctx)
+}
+
+// Stop ends everything that Start started.
+func (h *Harness) Stop() error {
+	var errs []error
+	if h.applier != nil {
+		errs = append(errs, h.applier.stop())
+	}
+	if h.Door != nil {
+		errs = append(errs, h.Door.close())
+	}
+	if h.Hooks != nil {
+		errs = append(errs, h.Hooks.stop())
+	}
+	if h.Cluster != nil {
+		errs = append(errs, h.Cluster.Stop())
+	}
+	return errors.Join(append(errs, os.RemoveAll(h.dir))...)
+}
+
+// RestartApplier ends the applier and starts it again.
+func (h *Harness) RestartApplier(ctx context.Context) error {
+	if err := h.applier.stop(); err != nil {
+		return err
+	}
+	return h.applier.start(ctx)
+}
+
+// kubectlApply applies YAML as the admin.
+func (h *Harness) kubectlApply(ctx context.Context, yaml string) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	cmd := h.Cluster.Kubectl(ctx, "apply", "--server-side", "--filename=-")
+	cmd.Stdin = strings.NewReader(yaml)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("applying manifests: %w: %s", err, out)
+	}
+	return nil
+}
