@@ -92,19 +92,28 @@ func (r *run) resolvePortName(c *claim) {
 // needsPortNumbers: ingress-nginx resolves names itself.
 func (r *run) needsPortNumbers() bool { return r.spec.Provider == crdv1.ProviderNginx }
 
-// judged gives what the rule's own status recorded of the Service that the rule
-// names now, or nil.
+// judged gives what the object's status recorded of the Service that the rule
+// names now, or nil. The rule's own record comes first. That of another rule counts
+// too: an edited port gives a rule without a name a new one, and were its listener
+// dropped until the next verdict, the Service might go, and its address with it.
 func judged(c *claim) *crdv1.RuleStatus {
 	service := &c.rule.Backend.Service
 	name := ""
 	if service.Port != nil {
 		name = service.Port.Name
 	}
+	var found *crdv1.RuleStatus
 	for i := range c.by.StatusRules {
 		s := &c.by.StatusRules[i]
-		if s.Name == c.name && s.ServiceName == service.Name && s.PortName == name {
+		if s.ServiceName != service.Name || s.PortName != name {
+			continue
+		}
+		if s.Name == c.name {
 			return s
 		}
+		if found == nil {
+			found = s
+		}
 	}
-	return nil
+	return found
 }

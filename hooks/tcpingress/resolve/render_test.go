@@ -54,6 +54,15 @@ func TestWhatIsRendered(t *testing.T) {
 		"a Service that is missing is rendered": {
 			missing(one("1/TCP -> x:1").status("a/x", "tcp-1", "1/TCP", "x", 1), "a/x"), []string{"1/TCP a/x:1"},
 		},
+		"a Service that another rule was judged for is rendered": {
+			one("2/TCP -> x:1").status("a/x", "tcp-1", "1/TCP", "x", 1).entry("1/TCP", "a/x:1"), []string{"2/TCP a/x:1"},
+		},
+		"a Service that another rule may not use is withdrawn": {
+			unsupported(one("2/TCP -> x:1").status("a/x", "tcp-1", "1/TCP", "x", 1).entry("1/TCP", "a/x:1"), "a/x"), withdrawn,
+		},
+		"another name of a port of a Service that another rule was judged for is not rendered": {
+			one("2/TCP -> x:new").status("a/x", "tcp-1", "1/TCP", "x:old", 1).entry("1/TCP", "a/x:old"), pending,
+		},
 		"another number of the same Service is rendered": {
 			one("1/TCP -> x:2").status("a/x", "tcp-1", "1/TCP", "x", 1).entry("1/TCP", "a/x:1"), []string{"1/TCP a/x:2"},
 		},
