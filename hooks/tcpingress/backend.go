@@ -1,6 +1,8 @@
 package tcpingress
 
 import (
+	"cmp"
+
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 
@@ -11,16 +13,16 @@ import (
 // backends is what a TCPIngress can see of the Services that it names. Objects
 // of other namespaces are left out, whatever the request holds.
 type backends struct {
-	services map[string]*corev1.Service
-	slices   map[string][]*discoveryv1.EndpointSlice
+	services map[string]*backendService
+	slices   map[string][]*endpointSlice
 	// allowExternalName tells that the class lets rules lead to ExternalName Services.
 	allowExternalName bool
 }
 
-func newBackends(namespace string, services []corev1.Service, slices []discoveryv1.EndpointSlice) backends {
+func newBackends(namespace string, services []backendService, slices []endpointSlice) backends {
 	b := backends{
-		services: make(map[string]*corev1.Service, len(services)),
-		slices:   make(map[string][]*discoveryv1.EndpointSlice, len(slices)),
+		services: make(map[string]*backendService, len(services)),
+		slices:   make(map[string][]*endpointSlice, len(slices)),
 	}
 	for i := range services {
 		if s := &services[i]; s.Namespace == namespace {
@@ -72,13 +74,17 @@ func unresolved(v verdict) resolution {
 
 // backendPorts gives the Service's ports that a rule leads to: one, or one for
 // each number of a range. A second result says what is missing.
-func backendPorts(r *crdv1.Rule, svc *corev1.Service) ([]corev1.ServicePort, *verdict) {
+func backendPorts(r *crdv1.Rule, svc *backendService) ([]servicePort, *verdict) {
 	protocol := validate.ProtocolOf(r)
 	port := r.Backend.Service.Port
-	if port == nil {
+	switch {
+	case port == nil && isRange(r):
 		return rangePorts(r, svc, protocol)
+	case port == nil || *port == crdv1.BackendPort{}:
+		v := isFalse(crdv1.ReasonServicePortNotFound, noPortNamed(svc))
+		return nil, &v
 	}
-	matches := func(p *corev1.ServicePort) bool {
+	matches := func(p *servicePort) bool {
 		if port.Name != "" {
 			return p.Name == port.Name
 		}
@@ -91,7 +97,7 @@ func backendPorts(r *crdv1.Rule, svc *corev1.Service) ([]corev1.ServicePort, *ve
 			continue
 		}
 		if protocolOf(p) == protocol {
-			return []corev1.ServicePort{*p}, nil
+			return []servicePort{*p}, nil
 		}
 		other = true
 	}
@@ -102,16 +108,21 @@ func backendPorts(r *crdv1.Rule, svc *corev1.Service) ([]corev1.ServicePort, *ve
 	return nil, &v
 }
 
-func rangePorts(r *crdv1.Rule, svc *corev1.Service, protocol crdv1.Protocol) ([]corev1.ServicePort, *verdict) {
-	found := make(map[int32]corev1.ServicePort, len(svc.Spec.Ports))
+// isRange tells whether the rule has a range whose numbers can be looked up.
+func isRange(r *crdv1.Rule) bool {
+	return validPort(r.Port) && validPort(r.EndPort) && r.Port <= r.EndPort
+}
+
+func rangePorts(r *crdv1.Rule, svc *backendService, protocol crdv1.Protocol) ([]servicePort, *verdict) {
+	found := make(map[int32]servicePort, len(svc.Spec.Ports))
 	for _, p := range svc.Spec.Ports {
 		if protocolOf(&p) == protocol {
 			found[p.Port] = p
 		}
 	}
-	var ports []corev1.ServicePort
+	var ports []servicePort
 	missing, first := 0, int32(0)
-	for n := r.Port; n <= max(r.EndPort, r.Port); n++ {
+	for n := r.Port; n <= r.EndPort; n++ {
 		if p, ok := found[n]; ok {
 			ports = append(ports, p)
 			continue
@@ -129,15 +140,12 @@ func rangePorts(r *crdv1.Rule, svc *corev1.Service, protocol crdv1.Protocol) ([]
 }
 
 // protocolOf is the protocol of a Service's port; none counts as TCP.
-func protocolOf(p *corev1.ServicePort) crdv1.Protocol {
-	if p.Protocol == "" {
-		return crdv1.ProtocolTCP
-	}
-	return crdv1.Protocol(p.Protocol)
+func protocolOf(p *servicePort) crdv1.Protocol {
+	return cmp.Or(p.Protocol, crdv1.ProtocolTCP)
 }
 
 // readiness tells whether each of the ports has a ready endpoint.
-func (b *backends) readiness(svc *corev1.Service, ports []corev1.ServicePort) verdict {
+func (b *backends) readiness(svc *backendService, ports []servicePort) verdict {
 	if svc.Spec.Type == corev1.ServiceTypeExternalName {
 		return isTrue(crdv1.ReasonBackendReady, externalNameReady(svc.Name))
 	}
@@ -149,7 +157,7 @@ func (b *backends) readiness(svc *corev1.Service, ports []corev1.ServicePort) ve
 	return isTrue(crdv1.ReasonBackendReady, endpointsReady(svc.Name))
 }
 
-func (b *backends) hasReady(service string, port *corev1.ServicePort) bool {
+func (b *backends) hasReady(service string, port *servicePort) bool {
 	for _, slice := range b.slices[service] {
 		if !carries(slice, port) {
 			continue
@@ -166,17 +174,10 @@ func (b *backends) hasReady(service string, port *corev1.ServicePort) bool {
 
 // carries tells whether the slice has the Service's port. Ports correspond by
 // name; the port of a Service with only one has no name.
-func carries(slice *discoveryv1.EndpointSlice, port *corev1.ServicePort) bool {
+func carries(slice *endpointSlice, port *servicePort) bool {
 	for i := range slice.Ports {
 		p := &slice.Ports[i]
-		name, protocol := "", corev1.ProtocolTCP
-		if p.Name != nil {
-			name = *p.Name
-		}
-		if p.Protocol != nil {
-			protocol = *p.Protocol
-		}
-		if name == port.Name && crdv1.Protocol(protocol) == protocolOf(port) {
+		if p.Name == port.Name && cmp.Or(p.Protocol, crdv1.ProtocolTCP) == protocolOf(port) {
 			return true
 		}
 	}

@@ -13,7 +13,8 @@ import (
 )
 
 func (in *classInput) status(o *observed, outcome *resolve.Outcome, now time.Time) crdv1.TCPIngressClassStatus {
-	foreign := o.foreign(outcome.Table, in.inBook)
+	// Ports of others on a Service that the class shares are as they should be.
+	foreign := o.config.Foreign(outcome.Table, in.inBook)
 	verdicts := []named{
 		{crdv1.ConditionAccepted, isTrue(crdv1.ReasonAccepted, classAccepted())},
 		{crdv1.ConditionProgrammed, o.programmed(outcome)},

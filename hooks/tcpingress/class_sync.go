@@ -16,7 +16,7 @@ type classInput struct {
 	// The children that Metacontroller observed as ours.
 	configMaps []configMapObject
 	services   []serviceObject
-	slices     []crdv1.TCPIngressSlice
+	slices     []sliceObject
 
 	ingresses  []claimant
 	classes    []classObject

@@ -121,9 +121,10 @@ services:
     ports: [{name: tcp-6379, port: 6379, protocol: TCP, targetPort: 6379, nodePort: 31000}]
 `
 
+const addressed = "  status: {loadBalancer: {ingress: [{ip: 203.0.113.7}]}}\n"
+
 func TestProgrammedIsClaimedOnlyWhenObserved(t *testing.T) {
 	t.Parallel()
-	const addressed = "  status: {loadBalancer: {ingress: [{ip: 203.0.113.7}]}}\n"
 	cases := map[string]struct {
 		request string
 		want    crdv1.SliceRule
@@ -196,11 +197,11 @@ func TestObjectsOfOthersUnderOurNames(t *testing.T) {
 	cases := map[string]struct{ foreign, want string }{
 		"a ConfigMap of nobody (C68)": {
 			"foreignMaps: [{metadata: {namespace: ingress-nginx, name: tcp-services}}]",
-			"ConfigMap ingress-nginx/tcp-services exists already and does not belong to TCPIngressClass nginx. To hand it over (it is deleted with the class then): kubectl label configmap -n ingress-nginx tcp-services controller-uid=u-1; or name another one in the class.",
+			"ConfigMap ingress-nginx/tcp-services exists already and does not belong to TCPIngressClass nginx. To hand it over (it is deleted with the class then): kubectl label configmap -n ingress-nginx tcp-services controller-uid=u-1; or name another one in a new class.",
 		},
 		"a Service of somebody": {
 			"foreignServices: [{metadata: {namespace: ingress-nginx, name: nginx-stream-tcp, ownerReferences: [{apiVersion: v1, kind: TCPIngressClass, name: other, uid: u-2, controller: true}]}}]",
-			"Service ingress-nginx/nginx-stream-tcp exists already and is controlled by TCPIngressClass other; name another one in the class.",
+			"Service ingress-nginx/nginx-stream-tcp exists already and is controlled by TCPIngressClass other; name another one in a new class.",
 		},
 	}
 	for name, tc := range cases {
@@ -228,6 +229,18 @@ func TestForeignEntries(t *testing.T) {
 	c := answer.Status.Conditions[2]
 	assert.Equal(t, "True", string(c.Status))
 	assert.Equal(t, "Entries that no TCPIngress asks for are left alone: key 9999 of ConfigMap ingress-nginx/tcp-services.", c.Message)
+}
+
+func TestPortsOfOthersOnASharedServiceAreNoForeignEntries(t *testing.T) {
+	t.Parallel()
+	request := parentClass + judgedRedis + strings.ReplaceAll(programmedChildren+addressed, "ports: [{", "ports: [{name: https, port: 443, protocol: TCP, targetPort: https}, {")
+	require.Contains(t, request, "port: 443")
+	answer := callClass(t, request)
+	assert.Equal(t, []string{
+		"Accepted=True/Accepted: The class can be used.",
+		"Programmed=True/Programmed: The observed children carry all rules.",
+		"ForeignEntries=False/NoForeignEntries: The ConfigMaps hold no entries of others.",
+	}, words(answer.Status.Conditions))
 }
 
 func TestUnusableClassChangesNothing(t *testing.T) {

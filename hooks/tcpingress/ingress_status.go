@@ -63,7 +63,7 @@ func (in *ingressInput) status(now time.Time) crdv1.TCPIngressStatus {
 
 // before gives the rules of the observed status by name, as far as they are of
 // the class that judges now, or may still do so.
-func (in *ingressInput) before(slice *crdv1.TCPIngressSlice) map[string]*crdv1.RuleStatus {
+func (in *ingressInput) before(slice *sliceObject) map[string]*crdv1.RuleStatus {
 	class := in.parent.Status.ClassName
 	if slice != nil && slice.Class != class {
 		return nil
@@ -85,7 +85,12 @@ func keepsNumber(old *crdv1.RuleStatus, r *crdv1.Rule) bool {
 }
 
 // judge reads the verdict of the class on a rule.
-func (in *ingressInput) judge(report *ruleReport, slice *crdv1.TCPIngressSlice, entry *crdv1.SliceEntry) {
+func (in *ingressInput) judge(report *ruleReport, slice *sliceObject, entry *crdv1.SliceEntry) {
+	if in.parent.DeletionTimestamp != nil {
+		v := isUnknown(crdv1.ReasonPending, deleting())
+		report.Accepted, report.Programmed = v, v
+		return
+	}
 	if entry == nil {
 		v := isUnknown(crdv1.ReasonPending, notJudged(in.parent.Spec.IngressClassName))
 		report.Accepted, report.Programmed = v, v
@@ -138,7 +143,7 @@ func isRefusal(reason string) bool {
 	return true
 }
 
-func (in *ingressInput) project(reports []ruleReport, slice *crdv1.TCPIngressSlice, now time.Time) crdv1.TCPIngressStatus {
+func (in *ingressInput) project(reports []ruleReport, slice *sliceObject, now time.Time) crdv1.TCPIngressStatus {
 	generation := in.parent.Generation
 	status := crdv1.TCPIngressStatus{
 		ClassName:  in.className(slice),
@@ -160,7 +165,7 @@ func (in *ingressInput) project(reports []ruleReport, slice *crdv1.TCPIngressSli
 
 // className is the class that judged. Until one has, it is the one that did
 // before, if that may still be so.
-func (in *ingressInput) className(slice *crdv1.TCPIngressSlice) string {
+func (in *ingressInput) className(slice *sliceObject) string {
 	if slice != nil {
 		return slice.Class
 	}

@@ -5,9 +5,6 @@ import (
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	discoveryv1 "k8s.io/api/discovery/v1"
-
 	crdv1 "github.com/nginx-stream/tcpingress/crd/v1"
 	"github.com/nginx-stream/tcpingress/hooks/metacontroller"
 )
@@ -15,9 +12,9 @@ import (
 // ingressInput is a sync request for a TCPIngress.
 type ingressInput struct {
 	parent    ingressObject
-	slices    []crdv1.TCPIngressSlice
-	services  []corev1.Service
-	endpoints []discoveryv1.EndpointSlice
+	slices    []sliceObject
+	services  []backendService
+	endpoints []endpointSlice
 }
 
 // syncIngress answers with the status of a TCPIngress. It has no children.
@@ -57,8 +54,8 @@ func (in *ingressInput) key() string {
 // judged finds the slice that holds a verdict on the object. A TCPIngress that
 // names no class takes the one of the class that judged it before, else the one
 // whose class comes first by name.
-func (in *ingressInput) judged() (*crdv1.TCPIngressSlice, *crdv1.SliceEntry) {
-	var found []*crdv1.TCPIngressSlice
+func (in *ingressInput) judged() (*sliceObject, *crdv1.SliceEntry) {
+	var found []*sliceObject
 	for i := range in.slices {
 		slice := &in.slices[i]
 		if _, ok := slice.Entries[in.key()]; !ok {
@@ -73,7 +70,7 @@ func (in *ingressInput) judged() (*crdv1.TCPIngressSlice, *crdv1.SliceEntry) {
 		return nil, nil
 	}
 	before := in.parent.Status.ClassName
-	slices.SortFunc(found, func(a, b *crdv1.TCPIngressSlice) int {
+	slices.SortFunc(found, func(a, b *sliceObject) int {
 		if (a.Class == before) != (b.Class == before) {
 			if a.Class == before {
 				return -1

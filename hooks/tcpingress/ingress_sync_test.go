@@ -2,6 +2,7 @@ package tcpingress
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -106,11 +107,22 @@ func TestConditionsOfTCPIngress(t *testing.T) {
 		"no class has judged it yet": {
 			request: parentRedis + redisBackend,
 			want: []string{
-				"Ready=Unknown/Pending: TCPIngressClass nginx has not judged this object yet; does it exist? kubectl get tcpingressclass nginx",
-				"Accepted=Unknown/Pending: TCPIngressClass nginx has not judged this object yet; does it exist? kubectl get tcpingressclass nginx",
+				"Ready=Unknown/Pending: TCPIngressClass nginx has not judged this object yet; does it exist, and is it accepted? kubectl get tcpingressclass nginx",
+				"Accepted=Unknown/Pending: TCPIngressClass nginx has not judged this object yet; does it exist, and is it accepted? kubectl get tcpingressclass nginx",
 				"ResolvedRefs=True/ResolvedRefs: All rules are resolved.",
 				"BackendsReady=True/EndpointsReady: All rules are backed by ready endpoints.",
-				"Programmed=Unknown/Pending: TCPIngressClass nginx has not judged this object yet; does it exist? kubectl get tcpingressclass nginx",
+				"Programmed=Unknown/Pending: TCPIngressClass nginx has not judged this object yet; does it exist, and is it accepted? kubectl get tcpingressclass nginx",
+			},
+		},
+		"an object that is being deleted holds nothing, whatever was judged": {
+			request: strings.Replace(parentRedis, "generation: 2", `generation: 2, deletionTimestamp: "2026-01-01T00:00:00Z"`, 1) +
+				redisBackend + slice("{generation: 2, rules: {tcp-6379: {port: 6379, protocol: TCP, live: true}}}"),
+			want: []string{
+				"Ready=Unknown/Pending: The TCPIngress is being deleted and holds no ports any more.",
+				"Accepted=Unknown/Pending: The TCPIngress is being deleted and holds no ports any more.",
+				"ResolvedRefs=True/ResolvedRefs: All rules are resolved.",
+				"BackendsReady=True/EndpointsReady: All rules are backed by ready endpoints.",
+				"Programmed=Unknown/Pending: The TCPIngress is being deleted and holds no ports any more.",
 			},
 		},
 		"an earlier generation was judged, which claims nothing for this one": {
@@ -194,6 +206,26 @@ services:
 		"the targetPort was meant (C84)": {
 			rule("port: {number: 2222}", "") + "  spec: {ports: [{name: ssh, port: 8222, protocol: TCP, targetPort: 2222}]}",
 			"False/ServicePortNotFound: Service svc has no port 2222/TCP; it has 8222/TCP (ssh). 2222 is the targetPort of its port 8222: name the Service's own port, 8222.",
+		},
+		"the targetPort was meant, by its name": {
+			rule("port: {name: sshd}", "") + "  spec: {ports: [{name: ssh, port: 8222, protocol: TCP, targetPort: sshd}]}",
+			"False/ServicePortNotFound: Service svc has no port sshd/TCP; it has 8222/TCP (ssh). sshd is the targetPort of its port 8222: name the Service's own port, 8222.",
+		},
+		"no targetPort is meant where none is set": {
+			rule("port: {number: 2222}", "") + "  spec: {ports: [{name: ssh, port: 8222, protocol: TCP}]}",
+			"False/ServicePortNotFound: Service svc has no port 2222/TCP; it has 8222/TCP (ssh).",
+		},
+		"neither a range nor a port": {
+			rule("", "") + "  spec: {ports: [{name: ssh, port: 22, protocol: TCP}]}",
+			"False/ServicePortNotFound: The rule names no port of Service svc; it has 22/TCP (ssh). Name one in backend.service.port.",
+		},
+		"a port that says nothing": {
+			rule("port: {}", "") + "  spec: {ports: [{port: 22}]}",
+			"False/ServicePortNotFound: The rule names no port of Service svc; it has 22/TCP. Name one in backend.service.port.",
+		},
+		"a range that ends nowhere": {
+			rule("", ", endPort: 2147483647") + "  spec: {ports: [{port: 22}]}",
+			"False/ServicePortNotFound: The rule names no port of Service svc; it has 22/TCP. Name one in backend.service.port.",
 		},
 		"the other protocol": {
 			rule("port: {number: 53}", "") + "  spec: {ports: [{name: dns, port: 53, protocol: UDP}]}",

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	crdv1 "github.com/nginx-stream/tcpingress/crd/v1"
 )
@@ -38,7 +38,7 @@ func resolvedMessage(name string) string {
 }
 
 // portsOf lists the ports that a Service does have.
-func portsOf(svc *corev1.Service) string {
+func portsOf(svc *backendService) string {
 	if len(svc.Spec.Ports) == 0 {
 		return "it has no ports"
 	}
@@ -65,20 +65,27 @@ func wanted(port *crdv1.BackendPort) string {
 	return strconv.Itoa(int(port.Number))
 }
 
-func portNotFound(svc *corev1.Service, port *crdv1.BackendPort, protocol crdv1.Protocol) string {
+func portNotFound(svc *backendService, port *crdv1.BackendPort, protocol crdv1.Protocol) string {
+	target := intstr.FromInt32(port.Number)
+	if port.Name != "" {
+		target = intstr.FromString(port.Name)
+	}
 	hint := ""
 	for i := range svc.Spec.Ports {
 		p := &svc.Spec.Ports[i]
-		target := p.TargetPort.String()
-		if protocolOf(p) == protocol && target == wanted(port) {
-			hint = fmt.Sprintf(" %s is the targetPort of its port %d: name the Service's own port, %d.", target, p.Port, p.Port)
+		if protocolOf(p) == protocol && p.TargetPort == target {
+			hint = fmt.Sprintf(" %s is the targetPort of its port %d: name the Service's own port, %d.", wanted(port), p.Port, p.Port)
 			break
 		}
 	}
 	return fmt.Sprintf("Service %s has no port %s/%s; %s.%s", svc.Name, wanted(port), protocol, portsOf(svc), hint)
 }
 
-func protocolMismatch(svc *corev1.Service, port *crdv1.BackendPort, protocol crdv1.Protocol) string {
+func noPortNamed(svc *backendService) string {
+	return fmt.Sprintf("The rule names no port of Service %s; %s. Name one in backend.service.port.", svc.Name, portsOf(svc))
+}
+
+func protocolMismatch(svc *backendService, port *crdv1.BackendPort, protocol crdv1.Protocol) string {
 	return fmt.Sprintf("Service %s has port %s, but not for %s; %s. Correct the rule's protocol or the Service.",
 		svc.Name, wanted(port), protocol, portsOf(svc))
 }
@@ -101,8 +108,10 @@ func notJudged(class string) string {
 		return "No default class has judged this object yet; set spec.ingressClassName, or mark a TCPIngressClass with the annotation " +
 			crdv1.AnnotationDefaultClass + `: "true".`
 	}
-	return fmt.Sprintf("TCPIngressClass %s has not judged this object yet; does it exist? kubectl get tcpingressclass %s", class, class)
+	return fmt.Sprintf("TCPIngressClass %s has not judged this object yet; does it exist, and is it accepted? kubectl get tcpingressclass %s", class, class)
 }
+
+func deleting() string { return "The TCPIngress is being deleted and holds no ports any more." }
 
 func judgedBefore(class string) string {
 	return fmt.Sprintf("TCPIngressClass %s has judged an earlier generation; its verdict on this one is on the way.", class)
@@ -156,12 +165,12 @@ func describeTarget(object string) string {
 // childNotOwned tells that an object of that name exists and how to hand it over.
 // Metacontroller adopts an object without an owner that carries the label.
 func childNotOwned(object, class, uid string) string {
-	return fmt.Sprintf("%s exists already and does not belong to TCPIngressClass %s. To hand it over (it is deleted with the class then): kubectl label %s controller-uid=%s; or name another one in the class.",
+	return fmt.Sprintf("%s exists already and does not belong to TCPIngressClass %s. To hand it over (it is deleted with the class then): kubectl label %s controller-uid=%s; or name another one in a new class.",
 		object, class, describeTarget(object), uid)
 }
 
 func ownedByOther(object, owner string) string {
-	return fmt.Sprintf("%s exists already and is controlled by %s; name another one in the class.", object, owner)
+	return fmt.Sprintf("%s exists already and is controlled by %s; name another one in a new class.", object, owner)
 }
 
 func classAccepted() string { return "The class can be used." }
@@ -181,7 +190,7 @@ func childrenPending(objects []string, class string) string {
 		strings.Join(objects, ", "), describeClass(class))
 }
 
-func noForeignEntries() string { return "The ConfigMaps and Services hold no entries of others." }
+func noForeignEntries() string { return "The ConfigMaps hold no entries of others." }
 
 func foreignEntries(entries []string) string {
 	const most = 10

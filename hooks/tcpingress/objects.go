@@ -2,9 +2,9 @@ package tcpingress
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	crdv1 "github.com/nginx-stream/tcpingress/crd/v1"
 	"github.com/nginx-stream/tcpingress/hooks/metacontroller"
@@ -57,6 +57,47 @@ type ingressObject struct {
 	metacontroller.BareMeta
 	Spec   crdv1.TCPIngressSpec   `json:"spec"`
 	Status crdv1.TCPIngressStatus `json:"status"`
+}
+
+// backendService is a Service as the hook of a TCPIngress reads it: the ports, and
+// whether it is one that may be used.
+type backendService struct {
+	metacontroller.BareMeta
+	Spec struct {
+		Type  corev1.ServiceType `json:"type"`
+		Ports []servicePort      `json:"ports"`
+	} `json:"spec"`
+}
+
+// servicePort is a port of a Service.
+type servicePort struct {
+	Name       string             `json:"name"`
+	Port       int32              `json:"port"`
+	Protocol   crdv1.Protocol     `json:"protocol"`
+	TargetPort intstr.IntOrString `json:"targetPort"`
+}
+
+// endpointSlice tells whether the ports of a Service have a ready endpoint.
+type endpointSlice struct {
+	metacontroller.LabeledMeta
+	Ports []struct {
+		Name     string         `json:"name"`
+		Protocol crdv1.Protocol `json:"protocol"`
+	} `json:"ports"`
+	Endpoints []struct {
+		Conditions struct {
+			Ready *bool `json:"ready"`
+		} `json:"conditions"`
+	} `json:"endpoints"`
+}
+
+// sliceObject is a TCPIngressSlice.
+type sliceObject struct {
+	metacontroller.LabeledMeta
+	Class             string                      `json:"class"`
+	Addresses         []crdv1.Address             `json:"addresses"`
+	AllowExternalName bool                        `json:"allowExternalName"`
+	Entries           map[string]crdv1.SliceEntry `json:"entries"`
 }
 
 // classObject is a TCPIngressClass.
@@ -125,16 +166,16 @@ func services(list *[]serviceObject) metacontroller.Group {
 	return metacontroller.Into("v1", "Service", list)
 }
 
-func verdictSlices(list *[]crdv1.TCPIngressSlice) metacontroller.Group {
-	return metacontroller.IntoTyped(crdv1.APIVersion, crdv1.KindTCPIngressSlice, list)
+func verdictSlices(list *[]sliceObject) metacontroller.Group {
+	return metacontroller.Into(crdv1.APIVersion, crdv1.KindTCPIngressSlice, list)
 }
 
-func backendServices(list *[]corev1.Service) metacontroller.Group {
-	return metacontroller.IntoTyped("v1", "Service", list)
+func backendServices(list *[]backendService) metacontroller.Group {
+	return metacontroller.Into("v1", "Service", list)
 }
 
-func endpointSlices(list *[]discoveryv1.EndpointSlice) metacontroller.Group {
-	return metacontroller.IntoTyped("discovery.k8s.io/v1", "EndpointSlice", list)
+func endpointSlices(list *[]endpointSlice) metacontroller.Group {
+	return metacontroller.Into("discovery.k8s.io/v1", "EndpointSlice", list)
 }
 
 // asked is a group that a hook asks for in some cases only.

@@ -1,7 +1,6 @@
 package tcpingress
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -195,18 +194,5 @@ func (o *observed) problems() []string {
 	for _, p := range protocols() {
 		list = append(list, o.services[p].Problems...)
 	}
-	return list
-}
-
-// foreign lists the entries of others: keys of the ConfigMaps and ports of the
-// Services, sorted.
-func (o *observed) foreign(table l4.Table, before func(l4.Key) bool) []string {
-	list := o.config.Foreign(table, before)
-	for _, p := range protocols() {
-		for _, port := range o.services[p].Foreign {
-			list = append(list, fmt.Sprintf("port %s (%d/%s) of %s", cmp.Or(port.Name, "without a name"), port.Port, p, o.serviceText(p)))
-		}
-	}
-	slices.Sort(list)
 	return list
 }
