@@ -36,8 +36,16 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 func tooLarge(limit int64) error {
 	return &problem{
 		code: http.StatusRequestEntityTooLarge,
-		text: fmt.Sprintf("the body is larger than %d bytes, which --max-body can raise", limit),
+		text: fmt.Sprintf("the body is larger than %s, which --max-body can raise", size(limit)),
 	}
+}
+
+// size gives a number of bytes for people, in MiB where it is a whole number of them.
+func size(bytes int64) string {
+	if mib := bytes >> 20; mib > 0 && mib<<20 == bytes {
+		return fmt.Sprintf("%d MiB", mib)
+	}
+	return fmt.Sprintf("%d bytes", bytes)
 }
 
 // readAll is io.ReadAll with the announced length, which is -1 if unknown.

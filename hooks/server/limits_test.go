@@ -24,7 +24,7 @@ func TestAnnouncedBodyIsRefusedUnread(t *testing.T) {
 	// Not one byte of the 70 MiB is sent, and the answer comes all the same.
 	got := raw(t, url, postHead+"Content-Length: 73400320\r\n\r\n")
 	assert.Equal(t, http.StatusRequestEntityTooLarge, got.code)
-	assert.Equal(t, "the body is larger than 67108864 bytes, which --max-body can raise", got.body)
+	assert.Equal(t, "the body is larger than 64 MiB, which --max-body can raise", got.body)
 }
 
 // countingReader gives zeros for ever.
@@ -43,7 +43,7 @@ func TestEndlessBodyIsReadToTheLimitOnly(t *testing.T) {
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "/ok/sync", io.LimitReader(&body, 70<<20))
 	require.NoError(t, err)
 	_, err = readBody(nil, r, limit)
-	require.EqualError(t, err, "the body is larger than 67108864 bytes, which --max-body can raise")
+	require.EqualError(t, err, "the body is larger than 64 MiB, which --max-body can raise")
 	assert.Less(t, body.n, limit+limit/4, "reading went on after the limit")
 }
 
