@@ -7,10 +7,9 @@ LDFLAGS := -s -w -X $(MODULE)/cli.version=$(VERSION)
 LINT    := $(CURDIR)/.cache/bin/golangci-lint
 # The race detector needs a C compiler; without one the tests run without it.
 RACE    := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
-# Packages with goroutines, or that several of them call at a time.
-RACED   := ./cli/... ./hooks/server/... ./hooks/metacontroller/...
+RACED   := ./hooks/...
 # Packages whose tests rewrite their goldens with -update.
-GOLDEN   = $(shell grep -rl --include='*_test.go' 'flag.Bool("update"' . | xargs -r -n1 dirname | sort -u)
+GOLDEN   = $(shell grep -rl --include='*_test.go' '"update", false' . | xargs -r -n1 dirname | sort -u)
 FUZZTIME ?= 30s
 
 .PHONY: help
@@ -38,7 +37,7 @@ test-race: ## Test what runs at the same time with the race detector
 
 .PHONY: test-cluster
 test-cluster: ## Test against a real API server, built once into .cache
-	cd test/cluster && go test ./...
+	cd test/cluster && go run ./cmd/assets && go test ./...
 
 .PHONY: generate
 generate: ## Write the deepcopy functions and the CustomResourceDefinitions
