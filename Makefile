@@ -7,6 +7,7 @@ LDFLAGS := -s -w -X $(MODULE)/cli.version=$(VERSION)
 LINT    := $(CURDIR)/.cache/bin/golangci-lint
 # The race detector needs a C compiler; without one the tests run without it.
 RACE    := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
+# Several connections call a hook at a time.
 RACED   := ./hooks/...
 # Packages whose tests rewrite their goldens with -update.
 GOLDEN   = $(shell grep -rl --include='*_test.go' '"update", false' . | xargs -r -n1 dirname | sort -u)
