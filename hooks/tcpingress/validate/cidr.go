@@ -11,17 +11,17 @@ import (
 const maxCIDRs = 64
 
 // cidrs checks a set of CIDRs in canonical form.
-func cidrs(list []string, path *field.Path) field.ErrorList {
+func cidrs(list []string, at place) field.ErrorList {
 	if len(list) > maxCIDRs {
-		return field.ErrorList{tooMany(path, len(list), maxCIDRs)}
+		return field.ErrorList{tooMany(at.path(), len(list), maxCIDRs)}
 	}
 	var errs field.ErrorList
 	for i, s := range list {
 		if text := cidrProblem(s); text != "" {
-			errs = append(errs, field.Invalid(path.Index(i), s, text))
+			errs = append(errs, field.Invalid(at.path().Index(i), s, text))
 		}
 	}
-	return append(errs, duplicates(list, path)...)
+	return append(errs, duplicates(list, at)...)
 }
 
 // cidrProblem says what is wrong with a CIDR, or "".
@@ -43,11 +43,11 @@ func cidrProblem(s string) string {
 }
 
 // duplicates reports each value of a set that was there before.
-func duplicates[T comparable](list []T, path *field.Path) field.ErrorList {
+func duplicates[T comparable](list []T, at place) field.ErrorList {
 	var errs field.ErrorList
 	for i, v := range list {
 		if slices.Contains(list[:i], v) {
-			errs = append(errs, field.Duplicate(path.Index(i), v))
+			errs = append(errs, field.Duplicate(at.path().Index(i), v))
 		}
 	}
 	return errs

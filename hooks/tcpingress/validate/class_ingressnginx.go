@@ -53,5 +53,5 @@ func reservedPorts(list []int32, path *field.Path) field.ErrorList {
 			errs = append(errs, field.Invalid(path.Index(i), port, portText))
 		}
 	}
-	return append(errs, duplicates(list, path)...)
+	return append(errs, duplicates(list, place{base: path})...)
 }

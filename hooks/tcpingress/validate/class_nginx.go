@@ -38,11 +38,11 @@ func nginx(n *crdv1.Nginx, path *field.Path) field.ErrorList {
 		errs = append(errs, field.Invalid(path.Child("clusterDomain"), d, "must be a DNS name in lower case without a dot at its end, such as cluster.local, at most 253 characters"))
 	}
 	errs = append(errs, resolvers(n.Resolver, path.Child("resolver"))...)
-	errs = append(errs, duration(n.ResolverTimeout, time.Minute, "1m", path.Child("resolverTimeout"))...)
-	errs = append(errs, cidrs(n.TrustedProxies, path.Child("trustedProxies"))...)
+	errs = append(errs, duration(n.ResolverTimeout, time.Minute, "1m", place{path, "resolverTimeout"})...)
+	errs = append(errs, cidrs(n.TrustedProxies, place{path, "trustedProxies"})...)
 	errs = append(errs, reservedPorts(n.ReservedPorts, path.Child("reservedPorts"))...)
 	errs = append(errs, localPorts(n.IPLocalPortRange, path.Child("ipLocalPortRange"))...)
-	errs = append(errs, duration(n.ReloadInterval, 10*time.Minute, "10m", path.Child("reloadInterval"))...)
+	errs = append(errs, duration(n.ReloadInterval, 10*time.Minute, "10m", place{path, "reloadInterval"})...)
 	if n.MaxOldWorkers < 0 || n.MaxOldWorkers > maxOldWorkers {
 		errs = append(errs, field.Invalid(path.Child("maxOldWorkers"), n.MaxOldWorkers, "must be 1 to 256, or left out for 16"))
 	}
@@ -165,7 +165,7 @@ func resolvers(list []string, path *field.Path) field.ErrorList {
 			errs = append(errs, field.Invalid(path.Index(i), s, "must be an IP address in its usual form; write "+addr.String()))
 		}
 	}
-	return append(errs, duplicates(list, path)...)
+	return append(errs, duplicates(list, place{base: path})...)
 }
 
 func localPorts(r *crdv1.PortRange, path *field.Path) field.ErrorList {

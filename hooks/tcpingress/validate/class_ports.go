@@ -51,7 +51,7 @@ func grant(g *crdv1.PortGrant, path *field.Path) field.ErrorList {
 				errs = append(errs, field.Invalid(namespaces.Index(i), ns, labelText))
 			}
 		}
-		errs = append(errs, duplicates(g.Namespaces, namespaces)...)
+		errs = append(errs, duplicates(g.Namespaces, place{base: namespaces})...)
 	}
 	errs = append(errs, labelSelector(g.NamespaceSelector, path.Child("namespaceSelector"))...)
 	if len(g.Ports) == 0 {

@@ -63,7 +63,7 @@ func loadBalancer(s *crdv1.ClassService, path *field.Path) field.ErrorList {
 	if c := s.LoadBalancerClass; c != "" && !isKey(c) {
 		errs = append(errs, field.Invalid(path.Child("loadBalancerClass"), c, `must be a name such as "internal-vip" or "example.com/internal-vip"`))
 	}
-	errs = append(errs, cidrs(s.LoadBalancerSourceRanges, path.Child("loadBalancerSourceRanges"))...)
+	errs = append(errs, cidrs(s.LoadBalancerSourceRanges, place{path, "loadBalancerSourceRanges"})...)
 	if s.Type == "" || s.Type == crdv1.ServiceLoadBalancer {
 		return errs
 	}

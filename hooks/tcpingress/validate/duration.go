@@ -61,16 +61,16 @@ func cutElement(s string) (number int64, unit time.Duration, rest string, ok boo
 }
 
 // duration checks a duration that may be left out.
-func duration(d crdv1.Duration, limit time.Duration, limitText string, path *field.Path) field.ErrorList {
+func duration(d crdv1.Duration, limit time.Duration, limitText string, at place) field.ErrorList {
 	if d == "" {
 		return nil
 	}
 	got, err := ParseDuration(d)
 	switch {
 	case err != nil:
-		return field.ErrorList{field.Invalid(path, string(d), durationText)}
+		return field.ErrorList{field.Invalid(at.path(), string(d), durationText)}
 	case got <= 0 || got > limit:
-		return field.ErrorList{field.Invalid(path, string(d), "must be more than 0 and at most "+limitText)}
+		return field.ErrorList{field.Invalid(at.path(), string(d), "must be more than 0 and at most "+limitText)}
 	}
 	return nil
 }

@@ -29,11 +29,10 @@ func Rule(r *crdv1.Rule, path *field.Path) field.ErrorList {
 	errs = append(errs, hosts(r, path)...)
 	errs = append(errs, backend(r, path)...)
 	errs = append(errs, proxyProtocol(r, path)...)
-	errs = append(errs, cidrs(r.AllowSources, path.Child("allowSources"))...)
+	errs = append(errs, cidrs(r.AllowSources, place{path, "allowSources"})...)
 	if t := r.Timeouts; t != nil {
-		path := path.Child("timeouts")
-		errs = append(errs, duration(t.Connect, maxConnect, "10m", path.Child("connect"))...)
-		errs = append(errs, duration(t.Idle, maxIdle, "720h", path.Child("idle"))...)
+		errs = append(errs, duration(t.Connect, maxConnect, "10m", place{path, "timeouts.connect"})...)
+		errs = append(errs, duration(t.Idle, maxIdle, "720h", place{path, "timeouts.idle"})...)
 	}
 	if l := r.Limits; l != nil && (l.ConnectionsPerClient < 0 || l.ConnectionsPerClient > maxConnections) {
 		errs = append(errs, field.Invalid(path.Child("limits", "connectionsPerClient"), l.ConnectionsPerClient,
@@ -52,16 +51,16 @@ func protocol(r *crdv1.Rule, path *field.Path) field.ErrorList {
 }
 
 func name(r *crdv1.Rule, path *field.Path) field.ErrorList {
-	path = path.Child("name")
+	at := place{path, "name"}
 	switch {
 	case r.Name == "" && r.Port == 0:
-		return field.ErrorList{field.Required(path, "a rule without a port needs a name, under which it keeps the port that it gets from the pool")}
+		return field.ErrorList{field.Required(at.path(), "a rule without a port needs a name, under which it keeps the port that it gets from the pool")}
 	case r.Name == "":
 		return nil
 	case !isLabel(r.Name):
-		return field.ErrorList{field.Invalid(path, r.Name, labelText)}
+		return field.ErrorList{field.Invalid(at.path(), r.Name, labelText)}
 	case isDefaultName(r.Name):
-		return field.ErrorList{field.Invalid(path, r.Name,
+		return field.ErrorList{field.Invalid(at.path(), r.Name,
 			"must not be of the form tcp-<number> or udp-<number>, which rules without a name get; leave it out or choose another")}
 	}
 	return nil
@@ -76,16 +75,16 @@ func ports(r *crdv1.Rule, path *field.Path) field.ErrorList {
 	if r.EndPort == 0 {
 		return errs
 	}
-	end := path.Child("endPort")
+	end := place{path, "endPort"}
 	switch {
 	case r.EndPort < 0 || r.EndPort > maxPort:
-		errs = append(errs, field.Invalid(end, r.EndPort, "must be 1 to 65535, or left out for a single port"))
+		errs = append(errs, field.Invalid(end.path(), r.EndPort, "must be 1 to 65535, or left out for a single port"))
 	case r.Port == 0:
-		errs = append(errs, field.Invalid(end, r.EndPort, "needs port, the first port of the range; the pool gives single ports only"))
+		errs = append(errs, field.Invalid(end.path(), r.EndPort, "needs port, the first port of the range; the pool gives single ports only"))
 	case r.EndPort < r.Port:
-		errs = append(errs, field.Invalid(end, r.EndPort, "must not be less than port"))
+		errs = append(errs, field.Invalid(end.path(), r.EndPort, "must not be less than port"))
 	case r.EndPort-r.Port >= maxRangeSize:
-		errs = append(errs, field.Invalid(end, r.EndPort, "a range has at most 1024 ports; split it into several rules"))
+		errs = append(errs, field.Invalid(end.path(), r.EndPort, "a range has at most 1024 ports; split it into several rules"))
 	}
 	return errs
 }
@@ -94,26 +93,26 @@ func hosts(r *crdv1.Rule, path *field.Path) field.ErrorList {
 	if len(r.Hosts) == 0 {
 		return nil
 	}
-	path = path.Child("hosts")
+	at := place{path, "hosts"}
 	var errs field.ErrorList
 	if ProtocolOf(r) != crdv1.ProtocolTCP {
-		errs = append(errs, field.Forbidden(path, "host names are read from TLS, so hosts need protocol TCP"))
+		errs = append(errs, field.Forbidden(at.path(), "host names are read from TLS, so hosts need protocol TCP"))
 	}
 	if r.Port == 0 {
-		errs = append(errs, field.Forbidden(path, "hosts share a port that is known to all of them; set port"))
+		errs = append(errs, field.Forbidden(at.path(), "hosts share a port that is known to all of them; set port"))
 	}
 	if r.EndPort != 0 {
-		errs = append(errs, field.Forbidden(path, "hosts cannot be combined with endPort; write one rule for each port"))
+		errs = append(errs, field.Forbidden(at.path(), "hosts cannot be combined with endPort; write one rule for each port"))
 	}
 	if len(r.Hosts) > maxHosts {
-		return append(errs, tooMany(path, len(r.Hosts), maxHosts))
+		return append(errs, tooMany(at.path(), len(r.Hosts), maxHosts))
 	}
 	for i, h := range r.Hosts {
 		if text := hostProblem(h); text != "" {
-			errs = append(errs, field.Invalid(path.Index(i), h, text))
+			errs = append(errs, field.Invalid(at.path().Index(i), h, text))
 		}
 	}
-	return append(errs, duplicates(r.Hosts, path)...)
+	return append(errs, duplicates(r.Hosts, at)...)
 }
 
 // hostProblem says what is wrong with a host name, or "".
@@ -122,10 +121,20 @@ func hostProblem(h string) string {
 	if len(h) > maxSubdomain || !isSubdomain(exact) {
 		return `must be a DNS name in lower case, such as "db.example.com" or "*.example.com", at most 253 characters`
 	}
-	if _, err := netip.ParseAddr(exact); err == nil {
+	if isIPv4(exact) {
 		return "must not be an IP address: TLS clients send names only; leave hosts out to forward the whole port"
 	}
 	return ""
+}
+
+// isIPv4 tells whether a DNS name is an IPv4 address as well. Most names can be told
+// from one without an error that costs memory.
+func isIPv4(s string) bool {
+	if strings.Trim(s, "0123456789.") != "" {
+		return false
+	}
+	_, err := netip.ParseAddr(s)
+	return err == nil
 }
 
 func proxyProtocol(r *crdv1.Rule, path *field.Path) field.ErrorList {
@@ -133,16 +142,15 @@ func proxyProtocol(r *crdv1.Rule, path *field.Path) field.ErrorList {
 	if p == nil {
 		return nil
 	}
-	path = path.Child("proxyProtocol")
 	var errs field.ErrorList
 	switch p.Send {
 	case "", crdv1.ProxyProtocolNone, crdv1.ProxyProtocolV1:
 	default:
-		errs = append(errs, field.NotSupported(path.Child("send"), p.Send,
+		errs = append(errs, field.NotSupported(path.Child("proxyProtocol", "send"), p.Send,
 			[]crdv1.ProxyProtocolVersion{crdv1.ProxyProtocolNone, crdv1.ProxyProtocolV1}))
 	}
 	if ProtocolOf(r) != crdv1.ProtocolTCP && (p.Accept || p.Send == crdv1.ProxyProtocolV1) {
-		errs = append(errs, field.Forbidden(path, "the PROXY protocol works with TCP only; leave proxyProtocol out"))
+		errs = append(errs, field.Forbidden(path.Child("proxyProtocol"), "the PROXY protocol works with TCP only; leave proxyProtocol out"))
 	}
 	return errs
 }

@@ -177,6 +177,17 @@ func TestRuleSaysWhatIsWrongAndWhatIsRight(t *testing.T) {
 	}
 }
 
+func TestRightRulesCostNoMemory(t *testing.T) {
+	path := field.NewPath("spec", "rules").Index(0)
+	rule := redis(func(r *crdv1.Rule) {
+		r.Name, r.Hosts = "tls", []string{"a.example.com", "*.example.com"}
+		r.ProxyProtocol = &crdv1.ProxyProtocol{Accept: true, Send: crdv1.ProxyProtocolV1}
+		r.Timeouts, r.Limits = &crdv1.Timeouts{Connect: "10s", Idle: "1h"}, &crdv1.Limits{ConnectionsPerClient: 9}
+	})
+	require.Empty(t, Rule(rule, path))
+	assert.Zero(t, testing.AllocsPerRun(100, func() { Rule(rule, path) }))
+}
+
 func TestTooManyHostsAndSourcesAreCountedOnly(t *testing.T) {
 	rule := redis(func(r *crdv1.Rule) {
 		r.Hosts = strings.Split(strings.Repeat("A,", 17), ",")[:17]

@@ -58,20 +58,23 @@ func Spec(s *crdv1.TCPIngressSpec, path *field.Path) SpecErrors {
 	names := make(map[string]int, min(len(s.Rules), maxRules))
 	ranges := 0
 	for i := range s.Rules {
-		rule, path, found := &s.Rules[i], path.Index(i), &errs.Rules[i]
+		rule, found := &s.Rules[i], &errs.Rules[i]
+		at := func() *field.Path { return path.Index(i) }
 		if i >= maxRules {
-			found.Own = field.ErrorList{field.Forbidden(path, "a TCPIngress has at most 64 rules; move this one to another TCPIngress")}
+			found.Own = field.ErrorList{field.Forbidden(at(), "a TCPIngress has at most 64 rules; move this one to another TCPIngress")}
 			continue
 		}
-		found.Own = Rule(rule, path)
+		if len(Rule(rule, nil)) > 0 {
+			found.Own = Rule(rule, at())
+		}
 		if rule.EndPort != 0 {
 			if ranges++; ranges > maxRangeRules {
-				found.Own = append(found.Own, field.Forbidden(path.Child("endPort"), "a TCPIngress has at most 8 rules with endPort; move this one to another TCPIngress"))
+				found.Own = append(found.Own, field.Forbidden(at().Child("endPort"), "a TCPIngress has at most 8 rules with endPort; move this one to another TCPIngress"))
 			}
 		}
 		name := RuleName(rule)
 		if first, taken := names[name]; taken {
-			found.SameName = field.Invalid(path.Child("name"), name,
+			found.SameName = field.Invalid(at().Child("name"), name,
 				fmt.Sprintf("rules[%d] has this name already; give this rule a name of its own", first))
 		} else {
 			names[name] = i
