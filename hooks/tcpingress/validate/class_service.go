@@ -2,6 +2,7 @@ package validate
 
 import (
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -10,8 +11,9 @@ import (
 )
 
 const (
-	serviceNameText = "must be the name of a Service: lower-case letters, digits and '-', starting with a letter and ending with a letter or digit, at most 63 characters"
-	maxServicePorts = 4000
+	serviceNameText  = "must be the name of a Service: lower-case letters, digits and '-', starting with a letter and ending with a letter or digit, at most 63 characters"
+	loadBalancerText = "needs type LoadBalancer; leave it out"
+	maxServicePorts  = 4000
 )
 
 func service(spec *crdv1.TCPIngressClassSpec, class string, path *field.Path) field.ErrorList {
@@ -19,6 +21,7 @@ func service(spec *crdv1.TCPIngressClassSpec, class string, path *field.Path) fi
 	errs := enum(s.Type, path.Child("type"), crdv1.ServiceLoadBalancer, crdv1.ServiceNodePort, crdv1.ServiceClusterIP, crdv1.ServiceNone)
 	errs = append(errs, serviceNames(s, class, path)...)
 	errs = append(errs, annotations(s.Annotations, path.Child("annotations"))...)
+	errs = append(errs, annotatedRanges(s, path.Child("annotations"))...)
 	errs = append(errs, serviceLabels(s.Labels, path.Child("labels"))...)
 	errs = append(errs, loadBalancer(s, path)...)
 	errs = append(errs, enum(s.ExternalTrafficPolicy, path.Child("externalTrafficPolicy"),
@@ -67,15 +70,37 @@ func loadBalancer(s *crdv1.ClassService, path *field.Path) field.ErrorList {
 	if s.Type == "" || s.Type == crdv1.ServiceLoadBalancer {
 		return errs
 	}
-	const text = "needs type LoadBalancer; leave it out"
 	if s.LoadBalancerClass != "" {
-		errs = append(errs, field.Forbidden(path.Child("loadBalancerClass"), text))
+		errs = append(errs, field.Forbidden(path.Child("loadBalancerClass"), loadBalancerText))
 	}
 	if len(s.LoadBalancerSourceRanges) > 0 {
-		errs = append(errs, field.Forbidden(path.Child("loadBalancerSourceRanges"), text))
+		errs = append(errs, field.Forbidden(path.Child("loadBalancerSourceRanges"), loadBalancerText))
 	}
 	if s.AllocateLoadBalancerNodePorts != nil {
-		errs = append(errs, field.Forbidden(path.Child("allocateLoadBalancerNodePorts"), text))
+		errs = append(errs, field.Forbidden(path.Child("allocateLoadBalancerNodePorts"), loadBalancerText))
+	}
+	return errs
+}
+
+// annotatedRanges checks the annotation that says what loadBalancerSourceRanges
+// says. The API server looks into it, and refuses the whole Service.
+func annotatedRanges(s *crdv1.ClassService, path *field.Path) field.ErrorList {
+	const key = corev1.AnnotationLoadBalancerSourceRangesKey
+	value, ok := s.Annotations[key]
+	switch {
+	case !ok:
+		return nil
+	case s.Type != "" && s.Type != crdv1.ServiceLoadBalancer:
+		return field.ErrorList{field.Forbidden(path.Key(key), loadBalancerText)}
+	case strings.TrimSpace(value) == "":
+		return nil
+	}
+	var errs field.ErrorList
+	for s := range strings.SplitSeq(value, ",") {
+		s = strings.TrimSpace(s)
+		if text := cidrProblem(s); text != "" {
+			errs = append(errs, field.Invalid(path.Key(key), s, text))
+		}
 	}
 	return errs
 }

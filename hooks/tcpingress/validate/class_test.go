@@ -34,6 +34,7 @@ func withNginx(n crdv1.Nginx) crdv1.TCPIngressClassSpec {
 }
 
 func TestClassSaysWhatIsWrongAndWhatIsRight(t *testing.T) {
+	const sourceRanges = "service.beta.kubernetes.io/load-balancer-source-ranges"
 	tests := map[string]struct {
 		spec crdv1.TCPIngressClassSpec
 		want []string
@@ -86,6 +87,24 @@ func TestClassSaysWhatIsWrongAndWhatIsRight(t *testing.T) {
 		"one Service for both protocols, by default": {
 			withService(crdv1.ClassService{UDPName: "nginx-stream-tcp"}),
 			[]string{`spec.service.udpName: Invalid value: "nginx-stream-tcp": tcpName and udpName must differ: each protocol has a Service of its own`},
+		},
+		"an annotation with source ranges is right": {
+			withService(crdv1.ClassService{Annotations: map[string]string{sourceRanges: " 10.0.0.0/8, 2001:db8::/32 "}}), nil,
+		},
+		"an annotation with no source ranges is right": {
+			withService(crdv1.ClassService{Annotations: map[string]string{sourceRanges: " "}}), nil,
+		},
+		"an annotation with source ranges that are none": {
+			withService(crdv1.ClassService{Annotations: map[string]string{sourceRanges: "10.0.0.0/8,10.0.0.1/8,192.0.2.7,"}}),
+			[]string{
+				`spec.service.annotations[` + sourceRanges + `]: Invalid value: "10.0.0.1/8": must be a CIDR in its usual form; write 10.0.0.0/8`,
+				`spec.service.annotations[` + sourceRanges + `]: Invalid value: "192.0.2.7": must be a CIDR; write 192.0.2.7/32 for this one address`,
+				`spec.service.annotations[` + sourceRanges + `]: Invalid value: "": must be a CIDR such as 10.0.0.0/8 or 2001:db8::/32`,
+			},
+		},
+		"an annotation with source ranges on another type": {
+			withService(crdv1.ClassService{Type: crdv1.ServiceNodePort, Annotations: map[string]string{sourceRanges: "10.0.0.0/8"}}),
+			[]string{`spec.service.annotations[` + sourceRanges + `]: Forbidden: needs type LoadBalancer; leave it out`},
 		},
 		"what a Service of type NodePort cannot have": {
 			withService(crdv1.ClassService{
