@@ -78,8 +78,10 @@ func (o Options) validate() error {
 
 // config gives a copy of the configuration that is ours to change.
 func (o Options) config() (*rest.Config, error) {
-	config := rest.CopyConfig(o.Config)
-	if o.Config == nil {
+	var config *rest.Config
+	if o.Config != nil {
+		config = rest.CopyConfig(o.Config)
+	} else {
 		var err error
 		if config, err = clientcmd.BuildConfigFromFlags("", o.Kubeconfig); err != nil {
 			return nil, fmt.Errorf("reading kubeconfig: %w", err)
