@@ -1,6 +1,8 @@
 package manifests_test
 
 import (
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -125,13 +127,20 @@ func TestHooks(t *testing.T) {
 	ingress := one[composite](t, objects, "CompositeController", "tcpingress").Spec.Hooks
 	expose := one[decorator](t, objects, "DecoratorController", "tcpingress-expose").Spec.Hooks
 
-	for path, got := range map[string]*hook{
+	declared := map[string]*hook{
 		"/tcpingressclass/customize": class.Customize,
 		"/tcpingressclass/sync":      class.Sync,
 		"/tcpingress/customize":      ingress.Customize,
 		"/tcpingress/sync":           ingress.Sync,
 		"/expose/sync":               expose.Sync,
-	} {
+	}
+	var served []string
+	for _, h := range ourHooks() {
+		served = append(served, h.Path)
+	}
+	assert.ElementsMatch(t, slices.Collect(maps.Keys(declared)), served, "what is declared is served, and the other way round")
+
+	for path, got := range declared {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
 			require.NotNil(t, got)

@@ -75,16 +75,8 @@ func needed(t *testing.T, objects resmap.ResMap) rights {
 	for _, a := range expose.Attachments {
 		need.add(a.APIVersion, a.Resource, written...)
 	}
-	for _, related := range []resource{
-		{"nginx-stream.dev/v1", "tcpingresses"},
-		{"nginx-stream.dev/v1", "tcpingressclasses"},
-		{"nginx-stream.dev/v1", "tcpingressslices"},
-		{"v1", "namespaces"},
-		{"v1", "configmaps"},
-		{"v1", "services"},
-		{"discovery.k8s.io/v1", "endpointslices"},
-	} {
-		need.add(related.APIVersion, related.Resource, watched...)
+	for _, r := range related(t) {
+		need.add(r.APIVersion, r.Resource, watched...)
 	}
 	return need
 }
