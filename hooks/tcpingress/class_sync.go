@@ -93,7 +93,7 @@ func (in *classInput) children(l *layout, o *observed, outcome *resolve.Outcome)
 		if l.configMap(p) == "" {
 			continue
 		}
-		if svc := o.renderService(p, outcome.Table); svc != nil {
+		if svc := o.renderService(p, outcome); svc != nil {
 			children = append(children, svc)
 		}
 	}

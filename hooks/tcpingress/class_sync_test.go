@@ -182,6 +182,17 @@ func TestRuleIsRenderedOnceItsServiceHasBeenJudged(t *testing.T) {
 	assert.Equal(t, waitingForService("redis"), answer.rule(t, "data/redis", "tcp-6379").Message)
 }
 
+func TestServiceStaysWhileItsOnlyRuleWaits(t *testing.T) {
+	t.Parallel()
+	// Port and backend were edited at once: nothing of the old entry is wanted, and
+	// the new Service has not been looked at.
+	edited := strings.ReplaceAll(judgedRedis, "rules: [{port: 6379, backend: {service: {name: redis,", "rules: [{port: 6380, backend: {service: {name: cache,")
+	answer := callClass(t, parentClass+edited+programmedChildren)
+	assert.NotContains(t, answer.child("ConfigMap", "tcp-services"), "6379")
+	assert.Contains(t, answer.child("Service", "nginx-stream-tcp"), `"ports":[{"name":"tcp-6380","port":6380,"protocol":"TCP","targetPort":6380}]`)
+	assert.False(t, answer.rule(t, "data/redis", "tcp-6380").Live)
+}
+
 func TestExternalNameIsWithdrawn(t *testing.T) {
 	t.Parallel()
 	external := strings.ReplaceAll(judgedRedis, "serviceName: redis}",

@@ -13,6 +13,7 @@ import (
 	"github.com/nginx-stream/tcpingress/hooks/tcpingress/l4"
 	"github.com/nginx-stream/tcpingress/hooks/tcpingress/render/ingressnginx"
 	"github.com/nginx-stream/tcpingress/hooks/tcpingress/render/service"
+	"github.com/nginx-stream/tcpingress/hooks/tcpingress/resolve"
 )
 
 // observed is what the children of a class look like now.
@@ -123,21 +124,37 @@ func (o *observed) taken() map[l4.Key]string {
 	return taken
 }
 
-func (o *observed) renderService(p l4.Protocol, table l4.Table) *service.Service {
+// renderService gives the Service of a protocol, nil if there shall be none. While
+// ports are held but none may be opened, because backends wait to be looked at, a
+// Service that is there keeps those ports: to delete it would lose its address.
+func (o *observed) renderService(p l4.Protocol, outcome *resolve.Outcome) *service.Service {
 	var ports []int32
-	for i := range table {
-		l := &table[i]
-		if l.Protocol != p {
-			continue
-		}
-		for n := l.Port; n <= l.Last(); n++ {
+	add := func(l *l4.Listener) {
+		for n := l.Port; l.Protocol == p && n <= l.Last(); n++ {
 			ports = append(ports, n)
 		}
+	}
+	for i := range outcome.Table {
+		add(&outcome.Table[i])
+	}
+	if len(ports) == 0 && o.serviceObjects[p] != nil {
+		for _, v := range outcome.Verdicts {
+			for i := range v.Rules {
+				if v.Rules[i].Accepted() {
+					add(v.Rules[i].Want)
+				}
+			}
+		}
+		slices.Sort(ports)
 	}
 	// Rules that share a port by hosts have one port of the Service.
 	ports = slices.Compact(ports)
 	return service.Render(*o.layout.settings(p), ports, o.serviceObjects[p])
 }
+
+// maxAddresses is the number of addresses that a status may have, see the CRD: some
+// load balancers list every node of the cluster.
+const maxAddresses = 256
 
 // addresses lists where the class is reached.
 func (o *observed) addresses() []crdv1.Address {
@@ -150,7 +167,7 @@ func (o *observed) addresses() []crdv1.Address {
 			list = append(list, crdv1.Address{Protocol: crdv1.Protocol(p), Type: crdv1.AddressType(a.Type), Value: a.Value})
 		}
 	}
-	return list
+	return list[:min(len(list), maxAddresses)]
 }
 
 // state tells whether the observed children carry a rule exactly, and if not,
