@@ -207,3 +207,27 @@ func (s *scene) list(kind, short string) []unstructured.Unstructured {
 	}
 	return list.Items
 }
+
+// ruleStatus gives the status of one rule, nil if there is none.
+func (s *scene) ruleStatus(key, rule string) map[string]any {
+	s.t.Helper()
+	rules, _, err := nestedSlice(s.get("TCPIngress", key).Object, "status", "rules")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, r := range rules {
+		if r["name"] == rule {
+			return r
+		}
+	}
+	return nil
+}
+
+// ruleHas tells what is wrong if a field of a rule's status is not so.
+func (s *scene) ruleHas(key, rule, field string, want any) error {
+	s.t.Helper()
+	if got := s.ruleStatus(key, rule)[field]; got != want {
+		return fmt.Errorf("%s of rule %s of %s is %v, not %v", field, rule, key, got, want)
+	}
+	return nil
+}

@@ -15,7 +15,7 @@ func TestFirstTCPIngress(t *testing.T) {
 		tcpServices(data{"6379": "$a/redis:6379"}).
 		udpServices(data{}).
 		ports("tcp", "tcp-6379:6379").
-		condition("TCPIngress", "a/redis", "Accepted=True/Accepted", "TCPIngressClass $class gave the port").
+		condition("TCPIngress", "a/redis", "Accepted=True/Accepted", "All rules are accepted.").
 		condition("TCPIngress", "a/redis", "ResolvedRefs=True/ResolvedRefs", "").
 		condition("TCPIngress", "a/redis", "BackendsReady=True/EndpointsReady", "").
 		condition("TCPIngress", "a/redis", "Programmed=False/AddressPending", "kubectl describe service -n $nginx $class-stream-tcp").

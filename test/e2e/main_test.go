@@ -39,8 +39,8 @@ func run(m *testing.M) (code int) {
 	}
 	fmt.Fprintf(os.Stderr, "e2e: %s, ready after %.1f s\n", harness.Describe(), time.Since(begin).Seconds())
 	code = m.Run()
-	if code != 0 && testing.Verbose() {
-		fmt.Fprintln(os.Stderr, h.Cluster.Logs(30))
+	if code != 0 {
+		fmt.Fprintln(os.Stderr, h.Cluster.Logs(8))
 	}
 	if err := h.Stop(); err != nil {
 		fmt.Fprintln(os.Stderr, "e2e:", err)

@@ -75,3 +75,8 @@ func (s *scene) settled() *scene {
 		return nil
 	})
 }
+
+// now is a time for writes to be counted from.
+func (s *scene) now() time.Time { return time.Now() }
+
+func realServerSideApply() bool { return harness.Strategy() == "server-side-apply" }

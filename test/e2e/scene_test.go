@@ -76,7 +76,7 @@ func (s *scene) expand(text string) string {
 func (s *scene) split(key string) (namespace, name string) {
 	short, name, found := strings.Cut(key, "/")
 	if !found {
-		return "", key
+		return "", s.expand(key)
 	}
 	return s.namespace(short), name
 }
@@ -125,6 +125,18 @@ func (s *scene) tryApply(yaml string) error {
 		}
 	}
 	return nil
+}
+
+// create creates objects as a client would that knows no server-side apply.
+func (s *scene) create(yaml string) *scene {
+	s.t.Helper()
+	objects, err := harness.Objects(s.expand(yaml))
+	require.NoError(s.t, err)
+	for _, o := range objects {
+		_, err := h.Dynamic.Resource(resource(o.GetKind())).Namespace(o.GetNamespace()).Create(s.t.Context(), o, metav1.CreateOptions{FieldManager: "helm"})
+		require.NoError(s.t, err)
+	}
+	return s
 }
 
 // patch merges JSON into an object, or into its status for "Service/status".

@@ -3,10 +3,13 @@ package harness
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/nginx-stream/tcpingress/test/standin"
 )
 
 // Environment variables that choose the applier.
@@ -25,6 +28,8 @@ type applier interface {
 	start(ctx context.Context) error
 	// stop ends it; start may follow.
 	stop() error
+	// pid is the process that applies, 0 if it is this one.
+	pid() int
 }
 
 // Strategy is how children are written: dynamic-apply or server-side-apply.
@@ -89,8 +94,45 @@ func (m *metacontroller) stop() error {
 	return m.process.stop()
 }
 
-// pid of the process that applies, 0 if it is this one.
 func (m *metacontroller) pid() int { return m.process.cmd.Process.Pid }
+
+// standIn plays Metacontroller's part, within this process.
+type standIn struct {
+	h       *Harness
+	user    string // kubeconfig
+	running *standin.StandIn
+	log     *os.File
+}
+
+func (s *standIn) start(context.Context) error {
+	list, err := deployed("CompositeController", "DecoratorController")
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(s.h.Cluster.LogDir(), "standin.log")
+	if s.log, err = os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644); err != nil {
+		return fmt.Errorf("opening the log of the stand-in: %w", err)
+	}
+	// It lives as long as the harness, not as long as the call that started it.
+	s.running, err = standin.Start(context.Background(), standin.Options{
+		Kubeconfig:  s.user,
+		Controllers: list,
+		HookURL:     s.h.hooksURL,
+		Strategy:    standin.Strategy(Strategy()),
+		Workers:     20,
+		Log:         slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	})
+	return err
+}
+
+func (s *standIn) stop() error {
+	if s.running != nil {
+		s.running.Stop()
+	}
+	return s.log.Close()
+}
+
+func (s *standIn) pid() int { return 0 }
 
 // apply sends objects as the admin.
 func (h *Harness) apply(ctx context.Context, list []*unstructured.Unstructured) error {

@@ -23,6 +23,9 @@ type Options struct {
 	Replicas int
 	// Direct lets the applier call the first replica without the door, to measure.
 	Direct bool
+	// Install puts the manifests into the cluster before the applier starts; hooks is
+	// where the hooks are. Left out, only what the applier needs is put there.
+	Install func(ctx context.Context, h *Harness, hooks string) error
 }
 
 // Harness is a control plane with the hooks and an applier.
@@ -72,8 +75,12 @@ func (h *Harness) start(ctx context.Context, options Options) error {
 	if err != nil {
 		return err
 	}
+	if options.Install == nil {
+		crds = append(crds, filepath.Join(root, "crd", "generated"))
+		options.Install = grant
+	}
 	h.Cluster, err = cluster.Start(ctx, cluster.Options{
-		CRDs:   append(crds, filepath.Join(root, "crd", "generated")),
+		CRDs:   crds,
 		Audit:  true,
 		LogDir: os.Getenv("E2E_LOGS"),
 	})
@@ -92,6 +99,9 @@ func (h *Harness) start(ctx context.Context, options Options) error {
 	h.hooksURL = h.Door.url
 	if options.Direct {
 		h.hooksURL = "http://" + h.Hooks.Addresses()[0]
+	}
+	if err := options.Install(ctx, h, h.hooksURL); err != nil {
+		return err
 	}
 	return h.startApplier(ctx)
 }
@@ -119,20 +129,25 @@ func (h *Harness) connect() error {
 	return nil
 }
 
-// startApplier grants the role of manifests/base, and nothing else, to the applier.
-func (h *Harness) startApplier(ctx context.Context) error {
+// grant gives the roles of manifests/base, and nothing else.
+func grant(ctx context.Context, h *Harness, _ string) error {
 	roles, err := deployed("ClusterRole", "ClusterRoleBinding")
 	if err != nil {
 		return err
 	}
-	if err := h.apply(ctx, roles); err != nil {
-		return err
-	}
+	return h.apply(ctx, roles)
+}
+
+// startApplier starts it as the user that the role is for.
+func (h *Harness) startApplier(ctx context.Context) error {
 	kubeconfig, err := h.Cluster.UserKubeconfig(User)
 	if err != nil {
 		return err
 	}
-	h.applier = &metacontroller{h: h, user: kubeconfig}
+	h.applier = &standIn{h: h, user: kubeconfig}
+	if Real() {
+		h.applier = &metacontroller{h: h, user: kubeconfig}
+	}
 	return h.applier.start(ctx)
 }
 
@@ -173,3 +188,6 @@ func (h *Harness) kubectlApply(ctx context.Context, yaml string) error {
 	}
 	return nil
 }
+
+// ApplierPID is the process id of the real Metacontroller, 0 for the stand-in.
+func (h *Harness) ApplierPID() int { return h.applier.pid() }
