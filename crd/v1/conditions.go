@@ -13,8 +13,8 @@ const (
 	ConditionAccepted = "Accepted"
 	// ConditionProgrammed tells whether the observed children carry the rules.
 	ConditionProgrammed = "Programmed"
-	// ConditionForeignEntries is True when a ConfigMap or Service of the class
-	// carries entries that are not ours. The only condition whose True is unusual.
+	// ConditionForeignEntries is True when a ConfigMap of the class carries keys that
+	// no TCPIngress asked for. The only condition whose True is unusual.
 	ConditionForeignEntries = "ForeignEntries"
 )
 

@@ -10,8 +10,8 @@ type TCPIngressClassStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 	// Conditions are Accepted (the spec can be used), Programmed (the children are
-	// as they should be) and ForeignEntries, which is True when a ConfigMap or
-	// Service carries entries that are not ours: the only one whose True is unusual.
+	// as they should be) and ForeignEntries, which is True when a ConfigMap
+	// carries keys that no TCPIngress asked for: the only one whose True is unusual.
 	//
 	// +optional
 	// +listType=map
