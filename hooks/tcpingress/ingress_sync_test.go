@@ -315,8 +315,12 @@ func TestAddressesAreThoseOfTheProtocolsHeld(t *testing.T) {
 func TestPortsColumn(t *testing.T) {
 	t.Parallel()
 	got := portsColumn([]ruleReport{
-		{Port: 6379, Protocol: "TCP"}, {Port: 53, Protocol: "UDP"}, {Port: 53, Protocol: "TCP"},
-		{Port: 8000, EndPort: 8010, Protocol: "TCP"}, {Port: 0, Protocol: "TCP"}, {Port: 6379, Protocol: "TCP"},
+		{Port: 6379, Protocol: "TCP"},
+		{Port: 53, Protocol: "UDP"},
+		{Port: 53, Protocol: "TCP"},
+		{Port: 8000, EndPort: 8010, Protocol: "TCP"},
+		{Port: 0, Protocol: "TCP"},
+		{Port: 6379, Protocol: "TCP"},
 	})
 	assert.Equal(t, "53,53/UDP,6379,8000-8010", got)
 }

@@ -37,9 +37,9 @@ func (in *classInput) observe(l *layout) *observed {
 		layout:         l,
 		uid:            in.parent.UID,
 		nginx:          ingressnginx.New(l.nginx),
-		configMaps:     make(map[l4.Protocol]bool, len(protocols())),
-		serviceObjects: make(map[l4.Protocol]*corev1.Service, len(protocols())),
-		services:       make(map[l4.Protocol]service.Observed, len(protocols())),
+		configMaps:     make(map[l4.Protocol]bool),
+		serviceObjects: make(map[l4.Protocol]*corev1.Service),
+		services:       make(map[l4.Protocol]service.Observed),
 		notOwned:       make(map[string]string),
 	}
 	var list []corev1.ConfigMap

@@ -81,7 +81,7 @@ func (r *run) portRefusal(reason string, c *claim, port int32) string {
 }
 
 // conflict is the message for what stands in the way of a claim.
-func (r *run) conflict(c *claim, o *obstacle) string {
+func (r *run) conflict(o *obstacle) string {
 	port := portText(o.slot.protocol(), o.slot.port(), o.slot.port())
 	switch o.kind {
 	case obstacleTaken:

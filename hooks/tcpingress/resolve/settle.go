@@ -66,7 +66,7 @@ func (r *run) explain(c *claim) {
 			return
 		}
 	} else if o := r.obstacleOf(c); o.kind != obstacleNone {
-		c.refuse(o.reason(), r.conflict(c, &o))
+		c.refuse(o.reason(), r.conflict(&o))
 		return
 	}
 	cost := r.costOf(c)
