@@ -84,9 +84,10 @@ func (a *classAnswer) child(kind, name string) string {
 	return ""
 }
 
-// rule gives the verdict on a rule of a TCPIngress.
-func (a *classAnswer) rule(t *testing.T, ingress, rule string) crdv1.SliceRule {
+// rule gives the verdict on a rule of the TCPIngress data/redis.
+func (a *classAnswer) rule(t *testing.T, rule string) crdv1.SliceRule {
 	t.Helper()
+	const ingress = "data/redis"
 	data := a.child(crdv1.KindTCPIngressSlice, sliceName("nginx", page(ingress)))
 	var slice crdv1.TCPIngressSlice
 	require.NoError(t, json.Unmarshal([]byte(data), &slice), "no slice for %s", ingress)
@@ -160,7 +161,7 @@ func TestProgrammedIsClaimedOnlyWhenObserved(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			answer := callClass(t, tc.request)
-			got := answer.rule(t, "data/redis", "tcp-6379")
+			got := answer.rule(t, "tcp-6379")
 			if tc.want.Reason == crdv1.ReasonPortConflict {
 				assert.NotEmpty(t, got.Message)
 				got.Message = ""
@@ -179,7 +180,7 @@ func TestRuleIsRenderedOnceItsServiceHasBeenJudged(t *testing.T) {
 	assert.NotContains(t, answer.child("ConfigMap", "tcp-services"), "6379")
 	assert.Empty(t, answer.child("Service", "nginx-stream-tcp"))
 	assert.Equal(t, map[string]string{"6379/TCP": "data/redis/tcp-6379"}, answer.Status.Listeners, "the claim counts")
-	assert.Equal(t, waitingForService("redis"), answer.rule(t, "data/redis", "tcp-6379").Message)
+	assert.Equal(t, waitingForService("redis"), answer.rule(t, "tcp-6379").Message)
 }
 
 func TestServiceStaysWhileItsOnlyRuleWaits(t *testing.T) {
@@ -190,7 +191,7 @@ func TestServiceStaysWhileItsOnlyRuleWaits(t *testing.T) {
 	answer := callClass(t, parentClass+edited+programmedChildren)
 	assert.NotContains(t, answer.child("ConfigMap", "tcp-services"), "6379")
 	assert.Contains(t, answer.child("Service", "nginx-stream-tcp"), `"ports":[{"name":"tcp-6380","port":6380,"protocol":"TCP","targetPort":6380}]`)
-	assert.False(t, answer.rule(t, "data/redis", "tcp-6380").Live)
+	assert.False(t, answer.rule(t, "tcp-6380").Live)
 }
 
 func TestExternalNameIsWithdrawn(t *testing.T) {
@@ -200,7 +201,7 @@ func TestExternalNameIsWithdrawn(t *testing.T) {
 	answer := callClass(t, parentClass+external+programmedChildren)
 	assert.NotContains(t, answer.child("ConfigMap", "tcp-services"), "6379")
 	assert.Contains(t, answer.Status.Listeners, "6379/TCP", "the claim is kept")
-	assert.Equal(t, withdrawn("redis"), answer.rule(t, "data/redis", "tcp-6379").Message)
+	assert.Equal(t, withdrawn("redis"), answer.rule(t, "tcp-6379").Message)
 }
 
 func TestObjectsOfOthersUnderOurNames(t *testing.T) {
@@ -219,7 +220,7 @@ func TestObjectsOfOthersUnderOurNames(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			answer := callClass(t, parentClass+judgedRedis+tc.foreign)
-			got := answer.rule(t, "data/redis", "tcp-6379")
+			got := answer.rule(t, "tcp-6379")
 			assert.Equal(t, crdv1.ReasonChildNotOwned, got.Reason)
 			assert.Equal(t, tc.want, got.Message)
 			assert.Equal(t, tc.want, answer.Status.Conditions[1].Message)
@@ -230,7 +231,7 @@ func TestObjectsOfOthersUnderOurNames(t *testing.T) {
 func TestOtherNamespacesDoNotCount(t *testing.T) {
 	t.Parallel()
 	answer := callClass(t, parentClass+judgedRedis+"foreignMaps: [{metadata: {namespace: elsewhere, name: tcp-services}}]")
-	assert.Equal(t, crdv1.ReasonPending, answer.rule(t, "data/redis", "tcp-6379").Reason)
+	assert.Equal(t, crdv1.ReasonPending, answer.rule(t, "tcp-6379").Reason)
 }
 
 func TestForeignEntries(t *testing.T) {
