@@ -183,7 +183,7 @@ func checkSiblings(c *claim) {
 			continue
 		}
 		if len(o.want.Hosts) > 0 && len(c.want.Hosts) > 0 {
-			if host, _ := sharedHost(c, o); host == "" {
+			if host := sharedHost(c, o); host == "" {
 				continue
 			}
 		}

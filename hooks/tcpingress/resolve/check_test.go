@@ -36,8 +36,8 @@ func TestCheckRefusesByReason(t *testing.T) {
 		"PROXY with UDP":                                  {"80/UDP -> x:1 +accept +send", fake{}, nil, crdv1.ReasonInvalidRule},
 		"what the provider cannot do":                     {"80/TCP a.org -> x:1", fake{unsupported: noHosts}, nil, crdv1.ReasonUnsupportedByProvider},
 		"a protocol that is off":                          {"80/UDP -> x:1", fake{disabled: l4.UDP}, nil, crdv1.ReasonProtocolDisabled},
-		"a namespace that is not admitted":                {"80/TCP -> x:1", fake{}, admits("team", "b"), crdv1.ReasonNamespaceNotAllowed},
-		"a namespace that is admitted":                    {"80/TCP -> x:1", fake{}, admits("team", "a"), ""},
+		"a namespace that is not admitted":                {"80/TCP -> x:1", fake{}, admits("b"), crdv1.ReasonNamespaceNotAllowed},
+		"a namespace that is admitted":                    {"80/TCP -> x:1", fake{}, admits("a"), ""},
 		"a namespace whose labels are not known":          {"80/TCP -> x:1", fake{}, unlabelled, crdv1.ReasonNamespaceNotAllowed},
 		"a selector that cannot be read admits nobody":    {"80/TCP -> x:1", fake{}, unreadable, crdv1.ReasonNamespaceNotAllowed},
 		"a reserved port":                                 {"10254/TCP -> x:1", fake{reserved: []int32{10254}}, nil, crdv1.ReasonPortReserved},
@@ -53,8 +53,8 @@ func TestCheckRefusesByReason(t *testing.T) {
 		"a grant to nobody":                               {"80/TCP -> x:1", fake{}, grants(crdv1.PortGrant{Ports: portSet{{From: 80, To: 80}}}), crdv1.ReasonPortNotGranted},
 		"of an invalid rule on a reserved port the first": {"a=80/TCP -> X:1", fake{reserved: []int32{80}}, nil, crdv1.ReasonInvalidRule},
 		"of support and protocol the first":               {"80/TCP a.org -> x:1", fake{unsupported: noHosts, disabled: l4.TCP}, nil, crdv1.ReasonUnsupportedByProvider},
-		"of protocol and namespace the first":             {"80/TCP -> x:1", fake{disabled: l4.TCP}, admits("team", "b"), crdv1.ReasonProtocolDisabled},
-		"of namespace and reserved the first":             {"80/TCP -> x:1", fake{reserved: []int32{80}}, admits("team", "b"), crdv1.ReasonNamespaceNotAllowed},
+		"of protocol and namespace the first":             {"80/TCP -> x:1", fake{disabled: l4.TCP}, admits("b"), crdv1.ReasonProtocolDisabled},
+		"of namespace and reserved the first":             {"80/TCP -> x:1", fake{reserved: []int32{80}}, admits("b"), crdv1.ReasonNamespaceNotAllowed},
 		"of reserved and allowed the first":               {"80/TCP -> x:1", fake{reserved: []int32{80}}, allows(1024, 2000), crdv1.ReasonPortReserved},
 	}
 	for name, tc := range tests {
@@ -86,9 +86,9 @@ func label(key, value string) *metav1.LabelSelector {
 	return &metav1.LabelSelector{MatchLabels: map[string]string{key: value}}
 }
 
-func admits(key, value string) func(*World) {
+func admits(team string) func(*World) {
 	return func(w *World) {
-		w.Class.Spec.AllowedNamespaces = &crdv1.AllowedNamespaces{From: crdv1.NamespacesFromSelector, Selector: label(key, value)}
+		w.Class.Spec.AllowedNamespaces = &crdv1.AllowedNamespaces{From: crdv1.NamespacesFromSelector, Selector: label("team", team)}
 	}
 }
 

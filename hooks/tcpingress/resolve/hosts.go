@@ -5,20 +5,20 @@ import "strings"
 // wildcard is the first byte of a host such as "*.example.com".
 const wildcard = '*'
 
-// sharedHost gives a host of c that o has too, and the host of o that it meets.
+// sharedHost gives a host of c that o has too, or "".
 //
 // An exact name beside a wildcard that covers it is fine among the rules of one
 // namespace: the more specific one gets the traffic. Between namespaces it would
 // let one team take traffic that another team's rule gets, so it is a conflict.
-func sharedHost(c, o *claim) (mine, theirs string) {
+func sharedHost(c, o *claim) string {
 	for _, a := range c.want.Hosts {
 		for _, b := range o.want.Hosts {
 			if hostsMeet(a, b, c.by.Namespace == o.by.Namespace) {
-				return a, b
+				return a
 			}
 		}
 	}
-	return "", ""
+	return ""
 }
 
 func hostsMeet(a, b string, sameNamespace bool) bool {

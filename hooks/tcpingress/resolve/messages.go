@@ -33,7 +33,7 @@ func duplicateName(name string, first *claim) string {
 func duplicatePort(c, first *claim) string {
 	from, to := max(c.want.Port, first.want.Port), min(c.want.Last(), first.want.Last())
 	if len(c.want.Hosts) > 0 && len(first.want.Hosts) > 0 {
-		host, _ := sharedHost(c, first)
+		host := sharedHost(c, first)
 		return fmt.Sprintf("Rule %s of the same TCPIngress has host %s on %s already; remove one of the two.",
 			first.name, host, portText(c.want.Protocol, from, to))
 	}

@@ -55,7 +55,7 @@ func TestMessagesNameTheRemedy(t *testing.T) {
 			"UDP is not enabled for class nginx; use another class, or ask the platform admin to enable it.",
 		},
 		"NamespaceNotAllowed": {
-			with(asked("1/TCP -> x:1"), admits("team", "a")),
+			with(asked("1/TCP -> x:1"), admits("a")),
 			fake{},
 			"Namespace team-b may not use class nginx; use another class, or ask the platform admin to admit the namespace in spec.allowedNamespaces.",
 		},

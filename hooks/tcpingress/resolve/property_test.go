@@ -95,7 +95,7 @@ func drawRule(t *rapid.T) crdv1.Rule {
 }
 
 // settled makes a scene whose outcome is written everywhere: observed, judged.
-func settled(t *rapid.T, s scene) (scene, Outcome) {
+func settled(s scene) (scene, Outcome) {
 	out := Resolve(s.world, s.dp)
 	for range 2 {
 		s.world = advance(s.world, out)
@@ -104,11 +104,9 @@ func settled(t *rapid.T, s scene) (scene, Outcome) {
 	return s, out
 }
 
-var sameOutcome = cmp.Options{cmpopts.EquateEmpty(), cmpopts.EquateComparable()}
-
 func requireSame(t *rapid.T, want, got Outcome) {
 	t.Helper()
-	require.Empty(t, cmp.Diff(want, got, sameOutcome...))
+	require.Empty(t, cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.EquateComparable()))
 }
 
 func TestPropertyOrderOfInputDoesNotMatter(t *testing.T) {
@@ -116,7 +114,7 @@ func TestPropertyOrderOfInputDoesNotMatter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawScene(t)
 		if rapid.Bool().Draw(t, "settled") {
-			s, _ = settled(t, s)
+			s, _ = settled(s)
 		}
 		want := Resolve(s.world, s.dp)
 		shuffled := *s.world
@@ -153,7 +151,7 @@ func TestPropertyIncumbentsNeverLoseToNewcomersOrEdits(t *testing.T) {
 				}
 			}
 		}
-		s, before := settled(t, s)
+		s, before := settled(s)
 		next := *s.world
 		current := loseBook(t, &next, &older)
 		next.Ingresses = slices.Clone(next.Ingresses)
@@ -214,7 +212,7 @@ func TestPropertyNoTwoListenersOverlap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawScene(t)
 		if rapid.Bool().Draw(t, "settled") {
-			s, _ = settled(t, s)
+			s, _ = settled(s)
 			edit(t, s.world)
 		}
 		out := Resolve(s.world, s.dp)
@@ -259,7 +257,7 @@ func TestPropertyBudgetsAreNeverExceeded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawScene(t)
 		if rapid.Bool().Draw(t, "settled") {
-			s, _ = settled(t, s)
+			s, _ = settled(s)
 			edit(t, s.world)
 		}
 		out := Resolve(s.world, s.dp)
@@ -311,7 +309,7 @@ func TestPropertyABadObjectChangesNoOtherVerdict(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawScene(t)
 		if rapid.Bool().Draw(t, "settled") {
-			s, _ = settled(t, s)
+			s, _ = settled(s)
 		}
 		want := Resolve(s.world, s.dp)
 		next := *s.world
@@ -374,7 +372,7 @@ func TestPropertyRulesKeepNamesApart(t *testing.T) {
 func TestPropertyTheWorldIsNotChanged(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		s, _ := settled(t, drawScene(t))
+		s, _ := settled(drawScene(t))
 		edit(t, s.world)
 		before := fmt.Sprintf("%+v", *s.world)
 		Resolve(s.world, s.dp)
