@@ -38,7 +38,7 @@ func run(m *testing.M) (code int) {
 		return 1
 	}
 	fmt.Fprintf(os.Stderr, "e2e: %s, ready after %.1f s\n", harness.Describe(), time.Since(begin).Seconds())
-	code = m.Run()
+	code = max(m.Run(), lookForRefusals())
 	if code != 0 {
 		fmt.Fprintln(os.Stderr, h.Cluster.Logs(8))
 	}
@@ -47,4 +47,18 @@ func run(m *testing.M) (code int) {
 		return 1
 	}
 	return code
+}
+
+// lookForRefusals tells what RBAC has refused the applier during all tests.
+func lookForRefusals() (code int) {
+	lines, err := h.Forbidden()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "e2e:", err)
+		return 1
+	}
+	if len(lines) == 0 {
+		return 0
+	}
+	fmt.Fprintf(os.Stderr, "e2e: RBAC refused the applier %d requests, the first: %s", len(lines), lines[0])
+	return 1
 }

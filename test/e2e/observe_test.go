@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/nginx-stream/tcpingress/test/cluster"
 	"github.com/nginx-stream/tcpingress/test/e2e/harness"
@@ -58,22 +59,43 @@ func (s *scene) syncs(n int, kind, key string) *scene {
 	return s
 }
 
-// settled waits until no hook was called for the scene for some time, so that what
-// comes next is not the rest of what was before.
+// settled waits until nothing of the scene was changed for some time, so that what
+// comes next is not the rest of what was before. Hook calls tell nothing of that:
+// each TCPIngress of another scene causes one for the class.
 func (s *scene) settled() *scene {
 	s.t.Helper()
 	const quiet = 700 * time.Millisecond
+	before, since := "", time.Now()
 	return s.eventually(func() error {
-		calls := h.Door.Calls(s.mine)
-		if len(calls) == 0 {
-			return nil
+		if now := s.versions(); now != before {
+			before, since = now, time.Now()
 		}
-		last := calls[len(calls)-1]
-		if since := time.Since(last.Begin.Add(last.Took)); since < quiet {
-			return fmt.Errorf("the last call, %s for %s/%s, was %s ago", last.Path, last.Namespace, last.Name, since)
+		if still := time.Since(since); still < quiet {
+			return fmt.Errorf("the last change was %s ago", still)
 		}
 		return nil
 	})
+}
+
+// versions is another text whenever an object of the scene is changed.
+func (s *scene) versions() string {
+	s.t.Helper()
+	var out strings.Builder
+	note := func(kind, short string, options metav1.ListOptions) {
+		list, err := s.client(kind, short).List(s.t.Context(), options)
+		require.NoError(s.t, err)
+		for _, o := range list.Items {
+			fmt.Fprintf(&out, "%s %s %s\n", o.GetUID(), o.GetResourceVersion(), kind)
+		}
+	}
+	for _, ns := range []string{"a/", "b/", "nginx/"} {
+		for _, kind := range []string{"TCPIngress", "Service", "ConfigMap"} {
+			note(kind, ns, metav1.ListOptions{})
+		}
+	}
+	note("TCPIngressClass", "", metav1.ListOptions{FieldSelector: "metadata.name=" + s.class})
+	note("TCPIngressSlice", "", metav1.ListOptions{LabelSelector: "nginx-stream.dev/class=" + s.class})
+	return out.String()
 }
 
 // now is a time for writes to be counted from.

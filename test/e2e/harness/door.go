@@ -19,6 +19,8 @@ type Call struct {
 	Namespace string // of the parent
 	Name      string // of the parent
 	Code      int    // of the answer; 0 where there was none
+	Failed    bool   // it was no answer of the hooks, or none that counts
+	Replica   string // that answered
 	Begin     time.Time
 	Took      time.Duration
 }
@@ -94,10 +96,11 @@ func (d *Door) Calls(match func(Call) bool) []Call {
 
 func (d *Door) close() error { return d.server.Close() }
 
-// recorder remembers the code of an answer.
+// recorder remembers the code of an answer, and whose it was.
 type recorder struct {
 	http.ResponseWriter
-	code int
+	code    int
+	replica string
 }
 
 func (r *recorder) WriteHeader(code int) {
@@ -115,15 +118,17 @@ func (d *Door) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	call := Call{Path: r.URL.Path, Begin: time.Now()}
 	call.Namespace, call.Name = parentOf(body)
-	next := func(w http.ResponseWriter, r *http.Request) { d.forward(w, r, body) }
 	answer := &recorder{ResponseWriter: w}
+	next := func(http.ResponseWriter, *http.Request) { answer.replica = d.forward(answer, r, body) }
+	f := d.faultOf(call)
 	defer func() { // also when a fault aborts the connection
-		call.Code, call.Took = answer.code, time.Since(call.Begin)
+		call.Code, call.Took, call.Replica = answer.code, time.Since(call.Begin), answer.replica
+		call.Failed = answer.code != http.StatusOK || answer.replica == ""
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		d.calls = append(d.calls, call)
 	}()
-	if f := d.faultOf(call); f != nil {
+	if f != nil {
 		f.act(answer, r, next)
 		return
 	}
@@ -143,7 +148,7 @@ func (d *Door) faultOf(call Call) *fault {
 
 // forward asks the replicas in turn. With none up the connection is refused, as far
 // as that can be told from here.
-func (d *Door) forward(w http.ResponseWriter, r *http.Request, body []byte) {
+func (d *Door) forward(w http.ResponseWriter, r *http.Request, body []byte) (replica string) {
 	up := d.hooks.up()
 	if len(up) == 0 {
 		panic(http.ErrAbortHandler)
@@ -172,6 +177,7 @@ func (d *Door) forward(w http.ResponseWriter, r *http.Request, body []byte) {
 	}
 	w.WriteHeader(response.StatusCode)
 	_, _ = w.Write(answer)
+	return address
 }
 
 // parentOf reads the namespace and the name of the parent in a request.
@@ -212,6 +218,14 @@ func Answer(code int) Fault {
 // HangUp is a fault that ends the connection without an answer.
 func HangUp() Fault {
 	return func(http.ResponseWriter, *http.Request, http.HandlerFunc) { panic(http.ErrAbortHandler) }
+}
+
+// Rubbish is a fault that answers 200 with something that is no answer.
+func Rubbish() Fault {
+	return func(w http.ResponseWriter, _ *http.Request, _ http.HandlerFunc) {
+		w.WriteHeader(http.StatusOK)
+		_, _ = io.WriteString(w, `{"children": [`)
+	}
 }
 
 // Slow is a fault that lets the hooks answer, but late.

@@ -41,6 +41,7 @@ type Harness struct {
 	applier  applier
 	hooksURL string
 	dir      string
+	forgiven int // refusals while the API server restarted
 }
 
 // Start brings everything up.
@@ -80,9 +81,11 @@ func (h *Harness) start(ctx context.Context, options Options) error {
 		options.Install = grant
 	}
 	h.Cluster, err = cluster.Start(ctx, cluster.Options{
-		CRDs:   crds,
-		Audit:  true,
-		LogDir: os.Getenv("E2E_LOGS"),
+		CRDs:  crds,
+		Audit: true,
+		// As on clusters that are careful: who writes an owner reference needs more.
+		APIServerArgs: []string{"--enable-admission-plugins=OwnerReferencesPermissionEnforcement"},
+		LogDir:        os.Getenv("E2E_LOGS"),
 	})
 	if err != nil {
 		return err
@@ -169,12 +172,44 @@ func (h *Harness) Stop() error {
 	return errors.Join(append(errs, os.RemoveAll(h.dir))...)
 }
 
-// RestartApplier ends the applier and starts it again.
-func (h *Harness) RestartApplier(ctx context.Context) error {
-	if err := h.applier.stop(); err != nil {
+// StopApplier ends the applier.
+func (h *Harness) StopApplier() error { return h.applier.stop() }
+
+// StartApplier starts it again.
+func (h *Harness) StartApplier(ctx context.Context) error { return h.applier.start(ctx) }
+
+// RestartAPIServer restarts it and waits for what recovered tells. Until then an API
+// server that knows no roles yet may refuse the applier anything, which is forgiven.
+func (h *Harness) RestartAPIServer(ctx context.Context, recovered func()) error {
+	before, err := h.Forbidden()
+	if err != nil {
 		return err
 	}
-	return h.applier.start(ctx)
+	if err := h.Cluster.RestartAPIServer(ctx); err != nil {
+		return err
+	}
+	recovered()
+	after, err := h.Forbidden()
+	h.forgiven += len(after) - len(before)
+	return err
+}
+
+// Forbidden gives the lines of the applier's log that tell of a request which RBAC
+// refused it.
+func (h *Harness) Forbidden() ([]string, error) {
+	var lines []string
+	for _, name := range []string{"metacontroller.log", "standin.log"} {
+		content, err := os.ReadFile(filepath.Join(h.Cluster.LogDir(), name))
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, fmt.Errorf("reading the applier's log: %w", err)
+		}
+		for line := range strings.Lines(string(content)) {
+			if strings.Contains(line, User) && strings.Contains(line, " cannot ") {
+				lines = append(lines, line)
+			}
+		}
+	}
+	return lines[min(h.forgiven, len(lines)):], nil
 }
 
 // kubectlApply applies YAML as the admin.
