@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/nginx-stream/tcpingress/hooks/server"
+	"github.com/nginx-stream/tcpingress/hooks/tcpingress"
 )
 
 // Values of --log-format.
@@ -31,6 +32,10 @@ type serveOptions struct {
 	shutdownTimeout time.Duration
 	logLevel        string
 	logFormat       string
+	tlsCertFile     string
+	tlsKeyFile      string
+	clientCAFile    string
+	hookTokenFile   string
 }
 
 func newServeCommand() *cobra.Command {
@@ -41,7 +46,15 @@ func newServeCommand() *cobra.Command {
 		Long: `Answer the hooks of Metacontroller over HTTP.
 
 The server keeps no state and needs no access to the cluster; any number of
-replicas may run. Beside the hooks it has /healthz, /readyz and /metrics.
+replicas may run. Beside the hooks it has /healthz, /readyz and /metrics, and
+/admission/validate for the API server's admission.
+
+With a certificate and its key it speaks HTTPS only, on the same address; probes
+then need the scheme HTTPS. With --hook-token-file or --client-ca-file hooks
+answer only to those who show a token or a client certificate, and to others
+with 401; probes, metrics and admission stay open. The files are looked at every
+few seconds: new content is used from the next call on, and content that cannot
+be used is logged and counted, and changes nothing.
 
 At SIGTERM or SIGINT it is no longer ready, goes on answering for
 --shutdown-delay, then stops listening, and ends when the calls in flight are
@@ -63,6 +76,8 @@ Each flag can also be set by an environment variable: TCPINGRESS_MAX_BODY for
 		},
 	}
 	flags := cmd.Flags()
+	flags.StringVar(&o.clientCAFile, "client-ca-file", "", "certificates (PEM) of those who sign client certificates, which hooks then ask for")
+	flags.StringVar(&o.hookTokenFile, "hook-token-file", "", "bearer tokens, one a line, of which hooks then ask for one; an empty file lets nobody in")
 	flags.StringVar(&o.listen, "listen", ":8080", "address of hooks, probes and metrics")
 	flags.StringVar(&o.logFormat, "log-format", logText, "text or json")
 	flags.StringVar(&o.logLevel, "log-level", "info", "debug (a line per hook call), info, warn (only calls that failed) or error")
@@ -71,6 +86,8 @@ Each flag can also be set by an environment variable: TCPINGRESS_MAX_BODY for
 	flags.DurationVar(&o.readTimeout, "read-timeout", 30*time.Second, "time in which a request must have arrived")
 	flags.DurationVar(&o.shutdownDelay, "shutdown-delay", 5*time.Second, "time between being no longer ready and no longer listening")
 	flags.DurationVar(&o.shutdownTimeout, "shutdown-timeout", 20*time.Second, "time for calls in flight after that")
+	flags.StringVar(&o.tlsCertFile, "tls-cert-file", "", "certificate (PEM, with its chain) of the server, which then speaks HTTPS only")
+	flags.StringVar(&o.tlsKeyFile, "tls-key-file", "", "key (PEM) of the certificate")
 	return cmd
 }
 
@@ -89,6 +106,12 @@ func (o *serveOptions) validate() error {
 	}
 	if o.shutdownDelay < 0 {
 		return errors.New("--shutdown-delay must not be negative; 0s is none")
+	}
+	if (o.tlsCertFile == "") != (o.tlsKeyFile == "") {
+		return errors.New("--tls-cert-file and --tls-key-file need each other")
+	}
+	if o.clientCAFile != "" && o.tlsCertFile == "" {
+		return errors.New("--client-ca-file needs --tls-cert-file and --tls-key-file: there are no client certificates without TLS")
 	}
 	_, err := o.logger(io.Discard)
 	return err
@@ -142,9 +165,13 @@ func serve(ctx context.Context, o *serveOptions, stderr io.Writer) error {
 		DrainDelay:      delay,
 		ShutdownTimeout: o.shutdownTimeout,
 		ReadTimeout:     o.readTimeout,
+		TLSCertFile:     o.tlsCertFile,
+		TLSKeyFile:      o.tlsKeyFile,
+		ClientCAFile:    o.clientCAFile,
+		HookTokenFile:   o.hookTokenFile,
 		Logger:          logger,
 		Build:           server.Build{Version: build.Version, Revision: build.Revision},
-	}, hooks())
+	}, hooks(), tcpingress.Admission())
 	if err != nil {
 		return err
 	}

@@ -12,12 +12,23 @@ import (
 // more gets the rest when that much has arrived.
 const trusted = 1 << 20
 
+// maxReview bounds a review. The API server takes requests of at most 3 MiB, and a
+// review holds an object twice.
+const maxReview = 8 << 20
+
+// bodyLimit is how large a body may be.
+type bodyLimit struct {
+	bytes int64
+	// remedy ends the sentence that refuses a larger one.
+	remedy string
+}
+
 // readBody reads the whole body into memory of about its size.
-func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
-	if r.ContentLength > limit {
+func readBody(w http.ResponseWriter, r *http.Request, limit bodyLimit) ([]byte, error) {
+	if r.ContentLength > limit.bytes {
 		return nil, tooLarge(limit)
 	}
-	body, err := readAll(http.MaxBytesReader(w, r.Body, limit), r.ContentLength)
+	body, err := readAll(http.MaxBytesReader(w, r.Body, limit.bytes), r.ContentLength)
 	var beyond *http.MaxBytesError
 	switch {
 	case errors.As(err, &beyond):
@@ -33,10 +44,10 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 	}
 }
 
-func tooLarge(limit int64) error {
+func tooLarge(limit bodyLimit) error {
 	return &problem{
 		code: http.StatusRequestEntityTooLarge,
-		text: fmt.Sprintf("the body is larger than %s, which --max-body can raise", size(limit)),
+		text: fmt.Sprintf("the body is larger than %s%s", size(limit.bytes), limit.remedy),
 	}
 }
 

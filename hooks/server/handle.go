@@ -17,10 +17,12 @@ func (s *Server) handle(to call) echo.HandlerFunc {
 		o := outcome{path: to.path, code: http.StatusOK}
 		var answer []byte
 		var err error
-		if s.enter() {
+		switch err = to.admit(c.Request()); {
+		case err != nil:
+		case s.enter(&to):
 			answer, err = s.answer(c, &to, &o)
-			s.leave()
-		} else {
+			s.leave(&to)
+		default:
 			err = &problem{code: http.StatusTooManyRequests, text: "too many calls are running, try again in a second"}
 		}
 		if err != nil {
@@ -38,9 +40,9 @@ func (s *Server) handle(to call) echo.HandlerFunc {
 }
 
 // enter takes a slot if there is one.
-func (s *Server) enter() bool {
+func (s *Server) enter(to *call) bool {
 	select {
-	case s.slots <- struct{}{}:
+	case to.slots <- struct{}{}:
 		s.metrics.inFlight.Inc()
 		return true
 	default:
@@ -48,9 +50,9 @@ func (s *Server) enter() bool {
 	}
 }
 
-func (s *Server) leave() {
+func (s *Server) leave(to *call) {
 	s.metrics.inFlight.Dec()
-	<-s.slots
+	<-to.slots
 }
 
 func (s *Server) answer(c echo.Context, to *call, o *outcome) (answer []byte, err error) {
@@ -67,7 +69,7 @@ func (s *Server) answer(c echo.Context, to *call, o *outcome) (answer []byte, er
 	if err := checkContentType(c.Request()); err != nil {
 		return nil, err
 	}
-	o.body, err = readBody(c.Response().Writer, c.Request(), s.options.MaxBody)
+	o.body, err = readBody(c.Response().Writer, c.Request(), to.limit)
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,17 @@ type metrics struct {
 	duration *prometheus.HistogramVec
 	bytes    *prometheus.HistogramVec
 	inFlight prometheus.Gauge
+	// reloads, stale and notAfter tell of certificates and tokens in files.
+	reloads  *prometheus.CounterVec
+	stale    *prometheus.GaugeVec
+	notAfter prometheus.Gauge
 }
+
+// Results of a reload.
+const (
+	resultLoaded = "loaded"
+	resultKept   = "kept"
+)
 
 func newMetrics(build Build) *metrics {
 	m := &metrics{
@@ -41,6 +51,18 @@ func newMetrics(build Build) *metrics {
 			Name: "tcpingress_hook_requests_in_flight",
 			Help: "Hook calls that are running.",
 		}),
+		reloads: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "tcpingress_reloads_total",
+			Help: "Changes of files with certificates or tokens, by result: loaded, or kept where the new content cannot be used.",
+		}, []string{"what", "result"}),
+		stale: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "tcpingress_reload_stale",
+			Help: "1 while the files hold something that cannot be used, and what was loaded before is in use.",
+		}, []string{"what"}),
+		notAfter: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "tcpingress_certificate_not_after_timestamp_seconds",
+			Help: "When the server's certificate in use expires, in seconds since 1970; 0 without TLS.",
+		}),
 	}
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "tcpingress_build_info",
@@ -50,7 +72,8 @@ func newMetrics(build Build) *metrics {
 		},
 	})
 	info.Set(1)
-	m.registry.MustRegister(m.requests, m.duration, m.bytes, m.inFlight, info,
+	m.registry.MustRegister(m.requests, m.duration, m.bytes, m.inFlight,
+		m.reloads, m.stale, m.notAfter, info,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

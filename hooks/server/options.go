@@ -25,6 +25,18 @@ type Options struct {
 	// ReadHeaderTimeout (5 s), ReadTimeout (30 s) and WriteTimeout (60 s) bound one
 	// request, IdleTimeout (120 s) the pause between two.
 	ReadHeaderTimeout, ReadTimeout, WriteTimeout, IdleTimeout time.Duration
+	// TLSCertFile and TLSKeyFile, in PEM, make the server speak HTTPS only, with TLS
+	// 1.2 at least. Either both or none.
+	TLSCertFile, TLSKeyFile string
+	// ClientCAFile, in PEM, holds the certificates of those who sign client
+	// certificates. With it, hooks answer only to callers that show one. Needs TLS.
+	ClientCAFile string
+	// HookTokenFile holds bearer tokens, one a line. With it, hooks answer only to
+	// callers that send one of them; an empty file lets nobody in.
+	HookTokenFile string
+	// ReloadInterval is how often these files are looked at; 5 s by default. Files
+	// that changed and cannot be used change nothing, and are logged and counted.
+	ReloadInterval time.Duration
 	// Logger gets one line per hook call; none by default.
 	Logger *slog.Logger
 	// Build is shown in the metrics.
@@ -44,6 +56,7 @@ func (o Options) withDefaults() Options {
 	setDefault(&o.ReadTimeout, 30*time.Second)
 	setDefault(&o.WriteTimeout, 60*time.Second)
 	setDefault(&o.IdleTimeout, 120*time.Second)
+	setDefault(&o.ReloadInterval, 5*time.Second)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -61,10 +74,16 @@ func (o Options) validate() error {
 	if o.MaxConcurrent < 0 || o.MaxBody < 0 {
 		return errors.New("the number of concurrent calls and the size of a body must be positive")
 	}
-	for _, d := range []time.Duration{o.ShutdownTimeout, o.ReadHeaderTimeout, o.ReadTimeout, o.WriteTimeout, o.IdleTimeout} {
+	for _, d := range []time.Duration{o.ShutdownTimeout, o.ReadHeaderTimeout, o.ReadTimeout, o.WriteTimeout, o.IdleTimeout, o.ReloadInterval} {
 		if d < 0 {
 			return fmt.Errorf("a timeout must not be negative: %s", d)
 		}
+	}
+	if (o.TLSCertFile == "") != (o.TLSKeyFile == "") {
+		return errors.New("a certificate needs its key, and a key its certificate")
+	}
+	if o.ClientCAFile != "" && o.TLSCertFile == "" {
+		return errors.New("client certificates need TLS, and so a certificate and a key of the server")
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/nginx-stream/tcpingress/hooks/admission"
 	"github.com/nginx-stream/tcpingress/hooks/metacontroller"
 )
 
@@ -40,6 +41,7 @@ func problemOf(err error) *problem {
 	var (
 		p     *problem
 		bad   *metacontroller.BadRequest
+		odd   *admission.BadRequest
 		route *echo.HTTPError
 	)
 	switch {
@@ -47,6 +49,8 @@ func problemOf(err error) *problem {
 		return p
 	case errors.As(err, &bad):
 		return &problem{code: http.StatusBadRequest, text: bad.Problem}
+	case errors.As(err, &odd):
+		return &problem{code: http.StatusBadRequest, text: odd.Problem}
 	case errors.As(err, &route):
 		return &problem{code: route.Code, text: fmt.Sprint(route.Message)}
 	default:
@@ -58,8 +62,13 @@ func problemOf(err error) *problem {
 func (p *problem) write(c echo.Context) error {
 	header := c.Response().Header()
 	header.Set(echo.HeaderXContentTypeOptions, "nosniff")
-	if p.code == http.StatusTooManyRequests {
+	switch p.code {
+	case http.StatusTooManyRequests:
 		header.Set(echo.HeaderRetryAfter, "1")
+	case http.StatusUnauthorized:
+		header.Set(echo.HeaderWWWAuthenticate, "Bearer")
+		// Else net/http would read the body in order to keep the connection.
+		header.Set(echo.HeaderConnection, "close")
 	}
 	return c.String(p.code, sentence(p.text))
 }

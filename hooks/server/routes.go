@@ -8,6 +8,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/nginx-stream/tcpingress/hooks/admission"
 	"github.com/nginx-stream/tcpingress/hooks/metacontroller"
 )
 
@@ -18,9 +19,15 @@ type call struct {
 	serve func(body []byte, now time.Time) ([]byte, error)
 	// subject names what the body is about, for the log; "" if it does not tell.
 	subject func(body []byte) string
+	// admit refuses a caller before anything of the body is read.
+	admit func(r *http.Request) error
+	// slots has an element per running call. Hooks share theirs; admission has its
+	// own, since somebody waits for it.
+	slots chan struct{}
+	limit bodyLimit
 }
 
-func hookCall(h metacontroller.Hook) call {
+func (s *Server) hookCall(h metacontroller.Hook) call {
 	return call{
 		path: h.Path,
 		serve: func(body []byte, now time.Time) ([]byte, error) {
@@ -31,10 +38,27 @@ func hookCall(h metacontroller.Hook) call {
 			return metacontroller.Encode(response)
 		},
 		subject: metacontroller.PeekParent,
+		admit:   s.guard.check,
+		slots:   s.hookSlots,
+		limit:   bodyLimit{bytes: s.options.MaxBody, remedy: ", which --max-body can raise"},
 	}
 }
 
-func (s *Server) routes(hooks []metacontroller.Hook) error {
+// reviewCall makes a call of an admission hook. Who may call it is not asked: the
+// API server has no token of ours, and the answer tells nothing but what a file of
+// the caller's own deserves.
+func (s *Server) reviewCall(h admission.Hook) call {
+	return call{
+		path:    h.Path,
+		serve:   func(body []byte, _ time.Time) ([]byte, error) { return h.Serve(body) },
+		subject: admission.Peek,
+		admit:   func(*http.Request) error { return nil },
+		slots:   s.reviewSlots,
+		limit:   bodyLimit{bytes: maxReview},
+	}
+}
+
+func (s *Server) routes(hooks []metacontroller.Hook, reviews []admission.Hook) error {
 	s.echo.HTTPErrorHandler = s.handleError
 
 	get := func(path string, handler echo.HandlerFunc) {
@@ -45,18 +69,23 @@ func (s *Server) routes(hooks []metacontroller.Hook) error {
 	get("/readyz", s.readyz)
 	get("/metrics", echo.WrapHandler(s.metrics.handler()))
 
-	taken := map[string]bool{"/healthz": true, "/readyz": true, "/metrics": true}
-	// A guard that asks for a token belongs on this group.
-	calls := s.echo.Group("")
+	calls := make([]call, 0, len(hooks)+len(reviews))
 	for _, h := range hooks {
-		if err := checkPath(h.Path); err != nil {
+		calls = append(calls, s.hookCall(h))
+	}
+	for _, h := range reviews {
+		calls = append(calls, s.reviewCall(h))
+	}
+	taken := map[string]bool{"/healthz": true, "/readyz": true, "/metrics": true}
+	for _, to := range calls {
+		if err := checkPath(to.path); err != nil {
 			return err
 		}
-		if taken[h.Path] {
-			return fmt.Errorf("the path %s is there twice", h.Path)
+		if taken[to.path] {
+			return fmt.Errorf("the path %s is there twice", to.path)
 		}
-		taken[h.Path] = true
-		calls.POST(h.Path, s.handle(hookCall(h)))
+		taken[to.path] = true
+		s.echo.POST(to.path, s.handle(to))
 	}
 	return nil
 }

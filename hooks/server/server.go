@@ -12,6 +12,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/nginx-stream/tcpingress/hooks/admission"
 	"github.com/nginx-stream/tcpingress/hooks/metacontroller"
 )
 
@@ -20,25 +21,37 @@ type Server struct {
 	options Options
 	echo    *echo.Echo
 	metrics *metrics
-	// slots has an element per running hook call.
-	slots chan struct{}
-	ready atomic.Bool
+	// The slots have an element per running call.
+	hookSlots, reviewSlots chan struct{}
+	ready                  atomic.Bool
+	// identity is nil without TLS.
+	identity *identity
+	guard    guard
+	files    reloader
 }
 
-// New makes a Server of the hooks. It listens on nothing before Run.
-func New(options Options, hooks []metacontroller.Hook) (*Server, error) {
+// New makes a Server of hooks, and of reviews if it shall answer the API server's
+// admission too. It reads the files that the options name, and listens on nothing
+// before Run.
+func New(options Options, hooks []metacontroller.Hook, reviews ...admission.Hook) (*Server, error) {
 	if err := options.validate(); err != nil {
 		return nil, fmt.Errorf("checking server options: %w", err)
 	}
 	options = options.withDefaults()
 	s := &Server{
-		options: options,
-		echo:    echo.New(),
-		metrics: newMetrics(options.Build),
-		slots:   make(chan struct{}, options.MaxConcurrent),
+		options:     options,
+		echo:        echo.New(),
+		metrics:     newMetrics(options.Build),
+		hookSlots:   make(chan struct{}, options.MaxConcurrent),
+		reviewSlots: make(chan struct{}, options.MaxConcurrent),
 	}
 	s.ready.Store(true)
-	if err := s.routes(hooks); err != nil {
+	s.files = reloader{logger: options.Logger, metrics: s.metrics}
+	s.watchFiles()
+	if err := s.files.start(); err != nil {
+		return nil, err
+	}
+	if err := s.routes(hooks, reviews); err != nil {
 		return nil, fmt.Errorf("laying out routes: %w", err)
 	}
 	return s, nil
@@ -58,7 +71,26 @@ func (s *Server) Run(ctx context.Context) error {
 	return s.Serve(ctx, listener)
 }
 
-// listen is where TLS will be added.
+// watchFiles says which files there are, and what is made of them.
+func (s *Server) watchFiles() {
+	o := s.options
+	watch := func(what string, load func([][]byte) error, paths ...string) {
+		s.files.sets = append(s.files.sets, &fileSet{what: what, paths: paths, load: load})
+	}
+	if o.TLSCertFile != "" {
+		s.identity = &identity{notAfter: s.metrics.notAfter}
+		watch("certificate", s.identity.loadPair, o.TLSCertFile, o.TLSKeyFile)
+	}
+	if o.ClientCAFile != "" {
+		s.guard.certificate = true
+		watch("client-ca", s.identity.loadClients, o.ClientCAFile)
+	}
+	if o.HookTokenFile != "" {
+		s.guard.tokens = &tokens{}
+		watch("tokens", s.guard.tokens.load, o.HookTokenFile)
+	}
+}
+
 func (s *Server) listen(ctx context.Context) (net.Listener, error) {
 	var config net.ListenConfig
 	return config.Listen(ctx, "tcp", s.options.Listen)
@@ -77,7 +109,17 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
 		ErrorLog:    slog.NewLogLogger(o.Logger.Handler(), slog.LevelDebug),
 	}
-	o.Logger.Info("listening", "address", listener.Addr().String())
+	scheme := "http"
+	if s.identity != nil {
+		scheme = "https"
+		listener = s.identity.wrap(listener)
+	} else if s.guard.tokens != nil {
+		o.Logger.Warn("tokens travel unencrypted: without a certificate, hooks are served over HTTP")
+	}
+	o.Logger.Info("listening", "address", listener.Addr().String(), "scheme", scheme)
+	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopWatching()
+	go s.files.run(watching, o.ReloadInterval)
 	ended := make(chan error, 1)
 	go func() { ended <- httpServer.Serve(listener) }()
 
