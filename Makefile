@@ -26,7 +26,7 @@ run: ## Show what the hooks answer to an example, without a cluster
 	@go run ./test/run
 
 .PHONY: test
-test: test-unit test-race lint test-cluster ## Run all that CI runs
+test: test-unit test-race lint test-cluster test-e2e ## Run all that CI runs
 
 .PHONY: test-unit
 test-unit: ## Test everything that needs no cluster, goldens included
@@ -39,6 +39,11 @@ test-race: ## Test what runs at the same time with the race detector
 .PHONY: test-cluster
 test-cluster: ## Test against a real API server, built once into .cache
 	cd test/cluster && go run ./cmd/assets && go test ./...
+
+.PHONY: test-e2e
+test-e2e: ## Test the whole on a real API server; METACONTROLLER_BIN chooses the real applier
+	cd test/cluster && go run ./cmd/assets
+	cd test/e2e && go test ./... -timeout 15m
 
 .PHONY: generate
 generate: ## Write the deepcopy functions and the CustomResourceDefinitions
