@@ -17,9 +17,36 @@ const reviewKind = "AdmissionReview"
 
 func apiVersion() string { return admissionv1.SchemeGroupVersion.String() }
 
+// maxItems bounds every list and map of a review. No object of a cluster comes near
+// it, but a few megabytes of "{}," would become gigabytes of Go.
+const maxItems = 10_000
+
+// checkItems looks at the body before anything is made of it.
+func checkItems(body []byte) error {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(body))
+	for {
+		if _, err := dec.ReadToken(); err != nil {
+			if errors.Is(err, io.EOF) && dec.StackDepth() == 0 {
+				return nil
+			}
+			return explain("the review", err)
+		}
+		kind, length := dec.StackIndex(dec.StackDepth())
+		if kind == jsontext.KindBeginObject {
+			length /= 2 // names and values
+		}
+		if length > maxItems {
+			return badRequest("the review has a list or map of more than %d items at %s", maxItems, pointer(dec.StackPointer().Parent()))
+		}
+	}
+}
+
 // decode reads a review. Only the version that is answered is read: an answer in
 // another version than that of the question is refused by the API server.
 func decode(body []byte) (*admissionv1.AdmissionRequest, error) {
+	if err := checkItems(body); err != nil {
+		return nil, err
+	}
 	var review struct {
 		APIVersion string                        `json:"apiVersion"`
 		Kind       string                        `json:"kind"`
@@ -82,14 +109,21 @@ func explain(what string, err error) error {
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
 		return badRequest("%s ends too early", what)
 	case errors.As(err, &syntactic) && errors.Is(syntactic, jsontext.ErrDuplicateName):
-		return badRequest("%s has the member %s twice", what, quote(string(syntactic.JSONPointer)))
+		return badRequest("%s has the member %s twice", what, pointer(syntactic.JSONPointer))
 	case errors.As(err, &syntactic):
 		return badRequest("%s is no valid JSON at byte %d", what, syntactic.ByteOffset)
 	case errors.As(err, &semantic):
-		return badRequest("%s has a value of the wrong type at %s", what, quote(string(semantic.JSONPointer)))
+		return badRequest("%s has a value of the wrong type at %s", what, pointer(semantic.JSONPointer))
 	default:
 		return badRequest("%s cannot be read", what)
 	}
+}
+
+func pointer(p jsontext.Pointer) string {
+	if p == "" {
+		return "its top"
+	}
+	return quote(string(p))
 }
 
 // quote repeats a part of the request, bounded.

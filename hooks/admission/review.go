@@ -83,7 +83,7 @@ func judge(request *admissionv1.AdmissionRequest, kinds []Kind) (Verdict, error)
 	kind := kindOf(request, kinds)
 	if kind == nil {
 		return Verdict{}, badRequest("the review is about the kind %s, which this webhook does not judge",
-			quote(request.Kind.String()))
+			quote(request.Kind.Group+"/"+request.Kind.Version+" "+request.Kind.Kind))
 	}
 	before, after := raw(&request.OldObject), raw(&request.Object)
 	switch request.Operation {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"fmt"
 	"mime"
 	"net/http"
@@ -19,7 +20,7 @@ func (s *Server) handle(to call) echo.HandlerFunc {
 		var err error
 		switch err = to.admit(c.Request()); {
 		case err != nil:
-		case s.enter(&to):
+		case s.enter(c.Request().Context(), &to):
 			answer, err = s.answer(c, &to, &o)
 			s.leave(&to)
 		default:
@@ -39,13 +40,26 @@ func (s *Server) handle(to call) echo.HandlerFunc {
 	}
 }
 
-// enter takes a slot if there is one.
-func (s *Server) enter(to *call) bool {
+// enter takes a slot if there is one, or will be one soon enough.
+func (s *Server) enter(ctx context.Context, to *call) bool {
 	select {
 	case to.slots <- struct{}{}:
 		s.metrics.inFlight.Inc()
 		return true
 	default:
+	}
+	if to.patience == 0 {
+		return false
+	}
+	timer := time.NewTimer(to.patience)
+	defer timer.Stop()
+	select {
+	case to.slots <- struct{}{}:
+		s.metrics.inFlight.Inc()
+		return true
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
 		return false
 	}
 }

@@ -12,6 +12,13 @@ import (
 	"github.com/nginx-stream/tcpingress/hooks/metacontroller"
 )
 
+// A review takes less than a millisecond, so that few at a time are enough, and what
+// they need of memory stays small. The API server waits 5 seconds.
+const (
+	maxReviews = 4
+	maxWait    = 4 * time.Second
+)
+
 // call is one path that takes a JSON body by POST and gives one.
 type call struct {
 	path string
@@ -21,10 +28,12 @@ type call struct {
 	subject func(body []byte) string
 	// admit refuses a caller before anything of the body is read.
 	admit func(r *http.Request) error
-	// slots has an element per running call. Hooks share theirs; admission has its
-	// own, since somebody waits for it.
-	slots chan struct{}
-	limit bodyLimit
+	// slots has an element per running call, and patience is how long a call waits
+	// for one. Hooks share theirs, and do not wait: Metacontroller comes back.
+	// Admission has its own, and waits: its caller would give up.
+	slots    chan struct{}
+	patience time.Duration
+	limit    bodyLimit
 }
 
 func (s *Server) hookCall(h metacontroller.Hook) call {
@@ -49,12 +58,13 @@ func (s *Server) hookCall(h metacontroller.Hook) call {
 // the caller's own deserves.
 func (s *Server) reviewCall(h admission.Hook) call {
 	return call{
-		path:    h.Path,
-		serve:   func(body []byte, _ time.Time) ([]byte, error) { return h.Serve(body) },
-		subject: admission.Peek,
-		admit:   func(*http.Request) error { return nil },
-		slots:   s.reviewSlots,
-		limit:   bodyLimit{bytes: maxReview},
+		path:     h.Path,
+		serve:    func(body []byte, _ time.Time) ([]byte, error) { return h.Serve(body) },
+		subject:  admission.Peek,
+		admit:    func(*http.Request) error { return nil },
+		slots:    s.reviewSlots,
+		patience: maxWait,
+		limit:    bodyLimit{bytes: maxReview},
 	}
 }
 

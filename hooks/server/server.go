@@ -43,7 +43,7 @@ func New(options Options, hooks []metacontroller.Hook, reviews ...admission.Hook
 		echo:        echo.New(),
 		metrics:     newMetrics(options.Build),
 		hookSlots:   make(chan struct{}, options.MaxConcurrent),
-		reviewSlots: make(chan struct{}, options.MaxConcurrent),
+		reviewSlots: make(chan struct{}, maxReviews),
 	}
 	s.ready.Store(true)
 	s.files = reloader{logger: options.Logger, metrics: s.metrics}
