@@ -27,11 +27,13 @@ func TestMain(m *testing.M) {
 		"tcpingress":         program,
 		"kubectl-tcpingress": program,
 		"http":               func() { os.Exit(httpProgram(os.Args[1:])) },
+		"certificate":        func() { os.Exit(certificateProgram(os.Args[1:])) },
 	})
 }
 
 // TestScripts runs testdata/script. Beside the usual commands, scripts have
-// "freeport VARIABLE" and the program "http METHOD URL [FILE]".
+// "freeport VARIABLE", and the programs "http METHOD URL [FILE]", which trusts the
+// certificates in $CA and sends the token in $TOKEN, and "certificate FILE KEYFILE".
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -80,7 +82,14 @@ func send(args []string) (code int, body string, err error) {
 		return 0, "", err
 	}
 	r.Header.Set("Content-Type", "application/json")
-	got, err := http.DefaultClient.Do(r)
+	if token := os.Getenv("TOKEN"); token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	client, err := trusting(os.Getenv("CA"))
+	if err != nil {
+		return 0, "", err
+	}
+	got, err := client.Do(r)
 	if err != nil {
 		return 0, "", err
 	}
