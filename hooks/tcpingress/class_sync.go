@@ -1,6 +1,7 @@
 package tcpingress
 
 import (
+	"fmt"
 	"time"
 
 	crdv1 "github.com/nginx-stream/tcpingress/crd/v1"
@@ -82,15 +83,18 @@ func (in *classInput) decode(body []byte) error {
 	)
 }
 
-// children renders the outcome. Observed objects that we did not ask for, but
+// children renders the outcome, but for children under whose names somebody else has
+// an object. Observed objects that we did not ask for, but
 // that were handed over to the class, are kept as they are.
 func (in *classInput) children(l *layout, o *observed, outcome *resolve.Outcome) []any {
 	var children []any
 	for _, cm := range o.nginx.ConfigMaps(outcome.Table, o.config) {
-		children = append(children, cm)
+		if !o.occupied[fmt.Sprintf("ConfigMap %s/%s", *cm.Metadata.Namespace, *cm.Metadata.Name)] {
+			children = append(children, cm)
+		}
 	}
 	for _, p := range protocols() {
-		if l.configMap(p) == "" {
+		if l.configMap(p) == "" || o.occupied[o.serviceText(p)] {
 			continue
 		}
 		if svc := o.renderService(p, outcome); svc != nil {

@@ -194,6 +194,18 @@ func TestServiceStaysWhileItsOnlyRuleWaits(t *testing.T) {
 	assert.False(t, answer.rule(t, "tcp-6380").Live)
 }
 
+func TestServiceStaysWhileAllRulesAreRefused(t *testing.T) {
+	t.Parallel()
+	refused := strings.ReplaceAll(judgedRedis, "rules: [{port: 6379,", "rules: [{port: 80,")
+	answer := callClass(t, parentClass+refused+programmedChildren)
+	assert.Equal(t, crdv1.ReasonPortReserved, answer.rule(t, "tcp-80").Reason)
+	assert.Contains(t, answer.child("Service", "nginx-stream-tcp"), `"ports":[{"name":"tcp-6379","port":6379,"protocol":"TCP","targetPort":6379}]`, "its address must not be lost")
+	assert.NotContains(t, answer.child("ConfigMap", "tcp-services"), "6379")
+
+	gone := callClass(t, parentClass+programmedChildren)
+	assert.Empty(t, gone.child("Service", "nginx-stream-tcp"), "it goes with the last rule")
+}
+
 func TestExternalNameIsWithdrawn(t *testing.T) {
 	t.Parallel()
 	external := strings.ReplaceAll(judgedRedis, "serviceName: redis}",
@@ -206,13 +218,13 @@ func TestExternalNameIsWithdrawn(t *testing.T) {
 
 func TestObjectsOfOthersUnderOurNames(t *testing.T) {
 	t.Parallel()
-	cases := map[string]struct{ foreign, want string }{
+	cases := map[string]struct{ foreign, kind, name, want string }{
 		"a ConfigMap of nobody (C68)": {
-			"foreignMaps: [{metadata: {namespace: ingress-nginx, name: tcp-services}}]",
+			"foreignMaps: [{metadata: {namespace: ingress-nginx, name: tcp-services}}]", "ConfigMap", "tcp-services",
 			"ConfigMap ingress-nginx/tcp-services exists already and does not belong to TCPIngressClass nginx. To hand it over (it is deleted with the class then): kubectl label configmap -n ingress-nginx tcp-services controller-uid=u-1; or name another one in a new class.",
 		},
 		"a Service of somebody": {
-			"foreignServices: [{metadata: {namespace: ingress-nginx, name: nginx-stream-tcp, ownerReferences: [{apiVersion: v1, kind: TCPIngressClass, name: other, uid: u-2, controller: true}]}}]",
+			"foreignServices: [{metadata: {namespace: ingress-nginx, name: nginx-stream-tcp, ownerReferences: [{apiVersion: v1, kind: TCPIngressClass, name: other, uid: u-2, controller: true}]}}]", "Service", "nginx-stream-tcp",
 			"Service ingress-nginx/nginx-stream-tcp exists already and is controlled by TCPIngressClass other; name another one in a new class.",
 		},
 	}
@@ -224,8 +236,18 @@ func TestObjectsOfOthersUnderOurNames(t *testing.T) {
 			assert.Equal(t, crdv1.ReasonChildNotOwned, got.Reason)
 			assert.Equal(t, tc.want, got.Message)
 			assert.Equal(t, tc.want, answer.Status.Conditions[1].Message)
+			assert.Empty(t, answer.child(tc.kind, tc.name), "server-side apply would take it over")
+			assert.NotEmpty(t, answer.child("ConfigMap", "udp-services"), "the others are not held up")
 		})
 	}
+}
+
+func TestObjectsOfOthersThatAreBeingDeletedAreWaitedFor(t *testing.T) {
+	t.Parallel()
+	answer := callClass(t, parentClass+judgedRedis+
+		"foreignMaps: [{metadata: {namespace: ingress-nginx, name: tcp-services, deletionTimestamp: \"2026-01-01T00:00:00Z\"}}]")
+	assert.Empty(t, answer.child("ConfigMap", "tcp-services"))
+	assert.Equal(t, crdv1.ReasonPending, answer.rule(t, "tcp-6379").Reason)
 }
 
 func TestOtherNamespacesDoNotCount(t *testing.T) {

@@ -30,6 +30,8 @@ type observed struct {
 	// notOwned holds, by "ConfigMap ns/name", why an object under the name of a
 	// child is not ours.
 	notOwned map[string]string
+	// occupied tells, by the same name, that an object which is not ours is there.
+	occupied map[string]bool
 }
 
 func (in *classInput) observe(l *layout) *observed {
@@ -41,6 +43,7 @@ func (in *classInput) observe(l *layout) *observed {
 		serviceObjects: make(map[l4.Protocol]*corev1.Service),
 		services:       make(map[l4.Protocol]service.Observed),
 		notOwned:       make(map[string]string),
+		occupied:       make(map[string]bool),
 	}
 	var list []corev1.ConfigMap
 	for i := range in.configMaps {
@@ -66,8 +69,9 @@ func (in *classInput) observe(l *layout) *observed {
 	return o
 }
 
-// findForeign looks for objects that have the name of a child without being one.
-// Metacontroller swallows the error of creating them again.
+// findForeign looks for objects that have the name of a child without being one. To
+// ask for such a child would do harm: by default Metacontroller swallows the error of
+// creating it again, by server-side apply it takes the object over.
 func (o *observed) findForeign(in *classInput) {
 	ours := make(map[string]bool, len(in.configMaps)+len(in.services))
 	for i := range in.configMaps {
@@ -80,14 +84,16 @@ func (o *observed) findForeign(in *classInput) {
 		for i := range list {
 			object := &list[i]
 			text := fmt.Sprintf("%s %s/%s", object.Kind, object.Metadata.Namespace, object.Metadata.Name)
-			if ours[text] || object.Metadata.DeletionTimestamp != nil || object.Metadata.Namespace != o.layout.nginx.Namespace {
+			owner := object.controller()
+			if ours[text] || owner != nil && string(owner.UID) == o.uid || object.Metadata.Namespace != o.layout.nginx.Namespace {
 				continue
 			}
-			owner := object.controller()
+			o.occupied[text] = true
 			switch {
+			case object.Metadata.DeletionTimestamp != nil: // nobody has to do anything
 			case owner == nil:
 				o.notOwned[text] = childNotOwned(text, o.layout.class, o.uid)
-			case string(owner.UID) != o.uid:
+			default:
 				o.notOwned[text] = ownedByOther(text, owner.Kind+" "+owner.Name)
 			}
 		}
@@ -124,9 +130,11 @@ func (o *observed) taken() map[l4.Key]string {
 	return taken
 }
 
-// renderService gives the Service of a protocol, nil if there shall be none. While
-// ports are held but none may be opened, because backends wait to be looked at, a
-// Service that is there keeps those ports: to delete it would lose its address.
+// renderService gives the Service of a protocol, nil if there shall be none. A
+// Service that is there goes with the last rule only, since its address goes with
+// it: while ports are held but none may be opened, because backends wait to be
+// looked at, it keeps those ports, and while all rules are refused it keeps one of
+// the ports that it has.
 func (o *observed) renderService(p l4.Protocol, outcome *resolve.Outcome) *service.Service {
 	var ports []int32
 	add := func(l *l4.Listener) {
@@ -146,10 +154,27 @@ func (o *observed) renderService(p l4.Protocol, outcome *resolve.Outcome) *servi
 			}
 		}
 		slices.Sort(ports)
+		if len(ports) == 0 && asksFor(outcome, p) {
+			if own := slices.Sorted(maps.Keys(o.services[p].Ours)); len(own) > 0 {
+				ports = own[:1]
+			}
+		}
 	}
 	// Rules that share a port by hosts have one port of the Service.
 	ports = slices.Compact(ports)
 	return service.Render(*o.layout.settings(p), ports, o.serviceObjects[p])
+}
+
+// asksFor tells whether a rule asks for a port of the protocol, be it in vain.
+func asksFor(outcome *resolve.Outcome, p l4.Protocol) bool {
+	for _, v := range outcome.Verdicts {
+		for i := range v.Rules {
+			if v.Rules[i].Protocol == p {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // maxAddresses is the number of addresses that a status may have, see the CRD: some
