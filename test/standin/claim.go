@@ -9,19 +9,21 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/nginx-stream/tcpingress/hooks/metacontroller/simulate"
 )
 
 // claim gives the observed children of a composite's parent. Objects without a
-// controller that carry its label are adopted; own ones without it are released.
-func (c *controller) claim(ctx context.Context, parents *parents, parent *unstructured.Unstructured) (simulate.ObjectMap, error) {
+// controller that are selected are adopted; own ones that are not are released.
+func (c *controller) claim(ctx context.Context, parents *parents, parent *unstructured.Unstructured, selector labels.Selector) (simulate.ObjectMap, error) {
 	children := simulate.ObjectMap{}
 	var errs []error
 	for _, child := range c.children {
 		children.Open(child.kind.Kind)
 		for _, object := range child.claimable(parent) {
-			claimed, err := c.claimOne(ctx, parents, parent, child.kind, object)
+			selected := selector.Matches(labels.Set(object.GetLabels()))
+			claimed, err := c.claimOne(ctx, parents, parent, child.kind, object, selected)
 			if err != nil {
 				errs = append(errs, fmt.Errorf("claiming %s: %w", simulate.Describe(object), err))
 			}
@@ -33,9 +35,8 @@ func (c *controller) claim(ctx context.Context, parents *parents, parent *unstru
 	return children, errors.Join(errs...)
 }
 
-func (c *controller) claimOne(ctx context.Context, parents *parents, parent *unstructured.Unstructured, k *kind, object *unstructured.Unstructured) (bool, error) {
+func (c *controller) claimOne(ctx context.Context, parents *parents, parent *unstructured.Unstructured, k *kind, object *unstructured.Unstructured, selected bool) (bool, error) {
 	owned := metav1.GetControllerOfNoCopy(object) != nil
-	selected := object.GetLabels()[simulate.ControllerUIDLabel] == string(parent.GetUID())
 	parentGoes := parent.GetDeletionTimestamp() != nil
 	switch {
 	case owned && selected:

@@ -15,7 +15,11 @@ import (
 // syncComposite is one sync of a CompositeController's parent: claim, customize,
 // call, children, status. The status is written also if a child cannot be.
 func (c *controller) syncComposite(ctx context.Context, k key, parent *unstructured.Unstructured) error {
-	observed, err := c.claim(ctx, k.parents, parent)
+	selector, err := c.selectorOf(parent)
+	if err != nil {
+		return err
+	}
+	observed, err := c.claim(ctx, k.parents, parent, selector)
 	if err != nil {
 		return err
 	}
@@ -35,7 +39,7 @@ func (c *controller) syncComposite(ctx context.Context, k key, parent *unstructu
 	c.resyncAfter(k, response.ResyncAfterSeconds)
 	for _, objects := range desired {
 		for _, object := range objects {
-			if err := selectable(object, parent); err != nil {
+			if err := c.label(object, parent, selector); err != nil {
 				return err
 			}
 		}
@@ -49,21 +53,6 @@ func (c *controller) syncComposite(ctx context.Context, k key, parent *unstructu
 		return fmt.Errorf("writing status: %w", err)
 	}
 	return manageErr
-}
-
-// selectable puts the generated label on a desired child.
-func selectable(object, parent *unstructured.Unstructured) error {
-	labels := object.GetLabels()
-	if labels == nil {
-		labels = map[string]string{}
-	}
-	uid := string(parent.GetUID())
-	if other, labelled := labels[simulate.ControllerUIDLabel]; labelled && other != uid {
-		return fmt.Errorf("desired child %s has another %s than its parent", simulate.Describe(object), simulate.ControllerUIDLabel)
-	}
-	labels[simulate.ControllerUIDLabel] = uid
-	object.SetLabels(labels)
-	return nil
 }
 
 // writeStatus replaces the whole status, with the observed generation in it.

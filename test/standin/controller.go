@@ -20,11 +20,13 @@ type controller struct {
 	manifest  *unstructured.Unstructured
 	decorator bool
 	resync    time.Duration
-	parents   []*parents
-	children  []child
-	sync      *hook
-	related   *related
-	queue     workqueue.TypedRateLimitingInterface[key]
+	// generateSelector is for a composite; without it the parents say what they select.
+	generateSelector bool
+	parents          []*parents
+	children         []child
+	sync             *hook
+	related          *related
+	queue            workqueue.TypedRateLimitingInterface[key]
 }
 
 // parents are the parents of one kind.
@@ -53,17 +55,16 @@ func (s *StandIn) readController(ctx context.Context, manifest *unstructured.Uns
 		return nil, err
 	}
 	c := &controller{
-		StandIn:   s,
-		name:      manifest.GetName(),
-		manifest:  manifest,
-		decorator: manifest.GetKind() == simulate.DecoratorKind,
-		resync:    resyncPeriod(spec.ResyncPeriodSeconds, s.options.ResyncPeriod),
+		StandIn:          s,
+		name:             manifest.GetName(),
+		manifest:         manifest,
+		decorator:        manifest.GetKind() == simulate.DecoratorKind,
+		resync:           resyncPeriod(spec.ResyncPeriodSeconds, s.options.ResyncPeriod),
+		generateSelector: spec.GenerateSelector,
 	}
 	switch {
 	case !c.decorator && manifest.GetKind() != simulate.CompositeKind:
 		return nil, fmt.Errorf("kind is neither %s nor %s", simulate.CompositeKind, simulate.DecoratorKind)
-	case !c.decorator && !spec.GenerateSelector:
-		return nil, fmt.Errorf("a %s without generateSelector is not played", simulate.CompositeKind)
 	case spec.Hooks.Finalize != nil:
 		return nil, errors.New("a finalize hook is not played")
 	case spec.Hooks.Sync == nil:

@@ -8,7 +8,7 @@
 // created, updated and deleted, as Metacontroller 4.17 is seen to do it. It is
 // written anew; not a line is Metacontroller's.
 //
-// Not played, and refused at the start: finalize hooks, hook version v1, a
-// CompositeController without generateSelector, rolling updates. Not played: the
-// discovery of kinds that appear later, and controllers that appear later.
+// Not played, and refused at the start: finalize hooks, hook version v1, rolling
+// updates. Not played: the discovery of kinds that appear later, and controllers that
+// appear later.
 package standin

@@ -60,9 +60,9 @@ func TestStartRefusesOptions(t *testing.T) {
 			spoil: func(o *standin.Options) { o.Controllers = nil },
 			want:  "starting the stand-in: there are no controllers",
 		},
-		"a CompositeController that selects by itself": {
+		"a CompositeController without hooks": {
 			spoil: func(*standin.Options) {},
-			want:  "starting the stand-in: reading CompositeController : a CompositeController without generateSelector is not played",
+			want:  "starting the stand-in: reading CompositeController : it has no sync hook",
 		},
 	}
 	for name, tc := range tests {

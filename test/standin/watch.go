@@ -8,8 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
-
-	"github.com/nginx-stream/tcpingress/hooks/metacontroller/simulate"
 )
 
 // watch makes changes of parents and children enqueue the parents. It must be
@@ -87,8 +85,7 @@ func (c *controller) childChanged(object *unstructured.Unstructured) {
 		c.enqueueOwner(object, owner)
 		return
 	}
-	uid := object.GetLabels()[simulate.ControllerUIDLabel]
-	if c.decorator || uid == "" {
+	if c.decorator || len(object.GetLabels()) == 0 {
 		return
 	}
 	for _, p := range c.parents {
@@ -97,7 +94,7 @@ func (c *controller) childChanged(object *unstructured.Unstructured) {
 			namespace = object.GetNamespace()
 		}
 		for _, parent := range p.list(namespace) {
-			if string(parent.GetUID()) == uid {
+			if c.adoptable(parent, object) {
 				c.enqueue(p, parent)
 			}
 		}
