@@ -10,6 +10,11 @@ import "embed"
 //go:embed base
 var Base embed.FS
 
+// PodSet holds the controller and the roles of podset/.
+//
+//go:embed podset/controller.yaml podset/rbac.yaml
+var PodSet embed.FS
+
 // Examples is the folder examples/.
 //
 //go:embed examples

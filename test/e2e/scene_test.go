@@ -89,6 +89,8 @@ func resource(kind string) schema.GroupVersionResource {
 		gv.Group = "nginx-stream.dev"
 	case kind == "EndpointSlice":
 		gv.Group = "discovery.k8s.io"
+	case kind == "PodSet":
+		gv = schema.GroupVersion{Group: "app.example.com", Version: "v1alpha1"}
 	}
 	plural, _ := meta.UnsafeGuessKindToResource(gv.WithKind(kind))
 	return plural

@@ -77,7 +77,7 @@ func (h *Harness) start(ctx context.Context, options Options) error {
 		return err
 	}
 	if options.Install == nil {
-		crds = append(crds, filepath.Join(root, "crd", "generated"))
+		crds = append(crds, filepath.Join(root, "crd", "generated"), filepath.Join(root, "crd", "podset", "generated"))
 		options.Install = grant
 	}
 	h.Cluster, err = cluster.Start(ctx, cluster.Options{

@@ -34,7 +34,12 @@ func Objects(stream string) ([]*unstructured.Unstructured, error) {
 
 // deployed gives the objects of some kinds in manifests/base.
 func deployed(kinds ...string) ([]*unstructured.Unstructured, error) {
-	files, err := fs.Glob(manifests.Base, "base/*.yaml")
+	return read(manifests.Base, kinds...)
+}
+
+// read gives the objects of some kinds in a folder of manifests.
+func read(folder fs.FS, kinds ...string) ([]*unstructured.Unstructured, error) {
+	files, err := fs.Glob(folder, "*/*.yaml")
 	if err != nil {
 		return nil, fmt.Errorf("finding the manifests: %w", err)
 	}
@@ -43,7 +48,7 @@ func deployed(kinds ...string) ([]*unstructured.Unstructured, error) {
 		if strings.HasSuffix(file, "/kustomization.yaml") {
 			continue
 		}
-		content, err := fs.ReadFile(manifests.Base, file)
+		content, err := fs.ReadFile(folder, file)
 		if err != nil {
 			return nil, fmt.Errorf("reading the manifests: %w", err)
 		}
@@ -67,6 +72,11 @@ func controllers(url string) ([]*unstructured.Unstructured, error) {
 	if err != nil {
 		return nil, err
 	}
+	return list, point(list, url)
+}
+
+// point puts the hooks at url in place of their Service.
+func point(list []*unstructured.Unstructured, url string) error {
 	for _, o := range list {
 		for _, hook := range []string{"sync", "customize", "finalize"} {
 			webhook, found, err := unstructured.NestedMap(o.Object, "spec", "hooks", hook, "webhook")
@@ -77,11 +87,11 @@ func controllers(url string) ([]*unstructured.Unstructured, error) {
 			delete(webhook, "path")
 			delete(webhook, "service")
 			if err := unstructured.SetNestedMap(o.Object, webhook, "spec", "hooks", hook, "webhook"); err != nil {
-				return nil, fmt.Errorf("pointing %s at %s: %w", o.GetName(), url, err)
+				return fmt.Errorf("pointing %s at %s: %w", o.GetName(), url, err)
 			}
 		}
 	}
-	return list, nil
+	return nil
 }
 
 // stream writes objects as a YAML stream.
