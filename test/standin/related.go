@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -192,15 +193,7 @@ func (r *related) changed(ctx context.Context, i *informer, states ...*unstructu
 }
 
 func isRelated(rules []rule, i *informer, states []*unstructured.Unstructured) bool {
-	for _, rule := range rules {
-		if rule.informer != i {
-			continue
-		}
-		for _, state := range states {
-			if rule.matches(state) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(rules, func(r rule) bool {
+		return r.informer == i && slices.ContainsFunc(states, r.matches)
+	})
 }
