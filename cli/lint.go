@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -57,6 +58,9 @@ func lint(o *lintOptions, stdin io.Reader, stdout, stderr io.Writer) error {
 	in, err := read(o.files, o.recursive, stdin, stderr)
 	if err != nil {
 		return err
+	}
+	if len(in.sources) == 0 {
+		return fmt.Errorf("there is nothing to check in %s: no file there holds an object of these kinds; folders in a folder are read with -R", strings.Join(o.files, ", "))
 	}
 	entries, err := simulated(in)
 	if err != nil {

@@ -10,8 +10,10 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/yaml"
 
+	crdv1 "github.com/nginx-stream/tcpingress/crd/v1"
 	"github.com/nginx-stream/tcpingress/hooks/metacontroller/simulate"
 )
 
@@ -105,8 +107,16 @@ func (l *loader) loadObject(in *input, s source) error {
 			return l.add(in, s, known)
 		}
 	}
+	if group, _, _ := strings.Cut(apiVersion, "/"); group == crdv1.Group {
+		return fmt.Errorf("%s: there is no kind %s in %s; it has %s", s.at(), kind, apiVersion, ourKindNames())
+	}
 	in.ignored[apiVersion+" "+kind]++
 	return nil
+}
+
+// ourKindNames lists what a user may write of our group.
+func ourKindNames() string {
+	return fmt.Sprintf("%s and %s in %s", crdv1.KindTCPIngress, crdv1.KindTCPIngressClass, crdv1.APIVersion)
 }
 
 // loadItems reads the items of a v1 List, or of a list of one kind, whose items
@@ -147,6 +157,17 @@ func (l *loader) add(in *input, s source, kind simulate.Kind) error {
 	return nil
 }
 
+// nameProblems tells what is wrong with a name or namespace.
+func nameProblems(field, text string) []string {
+	if field == "namespace" && text == "" {
+		return nil
+	}
+	if field == "namespace" {
+		return validation.IsDNS1123Label(text)
+	}
+	return validation.IsDNS1123Subdomain(text)
+}
+
 // checkName wants a name and, where there is one, a namespace that are strings:
 // YAML takes a bare n, no or off for a boolean.
 func checkName(s *source, kind simulate.Kind) error {
@@ -156,8 +177,13 @@ func checkName(s *source, kind simulate.Kind) error {
 	}
 	for _, field := range []string{"name", "namespace"} {
 		if value := metadata[field]; value != nil {
-			if _, isString := value.(string); !isString {
+			text, isString := value.(string)
+			if !isString {
 				return fmt.Errorf("%s: metadata.%s is %v, a %T; put it into quotes", s.at("metadata", field), field, value, value)
+			}
+			// An API server refuses these, and what it refuses must not reach a ConfigMap.
+			if problems := nameProblems(field, text); len(problems) > 0 {
+				return fmt.Errorf("%s: metadata.%s %q: %s", s.at("metadata", field), field, text, strings.Join(problems, "; "))
 			}
 		}
 	}

@@ -158,6 +158,12 @@ func classOf(o *unstructured.Unstructured) (class string, field []any) {
 // checkDefaultClass wants a default class where a TCPIngress names none and no
 // class took it.
 func checkDefaultClass(in *input, entries []simulate.Entry) error {
+	for i := range in.sources {
+		if o := in.sources[i].object; o.GetKind() == crdv1.KindTCPIngressClass && o.GetAnnotations()[crdv1.AnnotationDefaultClass] == "true" {
+			// If it took nothing, it cannot be used, which is told by its own status.
+			return nil
+		}
+	}
 	for _, e := range entries {
 		if e.Object.GetKind() != crdv1.KindTCPIngress {
 			continue

@@ -128,11 +128,11 @@ func TestConditionsOfTCPIngress(t *testing.T) {
 		"an earlier generation was judged, which claims nothing for this one": {
 			request: parentRedis + redisBackend + slice("{generation: 1, rules: {tcp-6379: {port: 6379, protocol: TCP, live: true}}}"),
 			want: []string{
-				"Ready=Unknown/Pending: TCPIngressClass nginx has judged an earlier generation; its verdict on this one is on the way.",
-				"Accepted=Unknown/Pending: TCPIngressClass nginx has judged an earlier generation; its verdict on this one is on the way.",
+				"Ready=Unknown/Pending: TCPIngressClass nginx has judged an earlier generation; its verdict on this one is on the way, if the class is accepted: kubectl get tcpingressclass nginx",
+				"Accepted=Unknown/Pending: TCPIngressClass nginx has judged an earlier generation; its verdict on this one is on the way, if the class is accepted: kubectl get tcpingressclass nginx",
 				"ResolvedRefs=True/ResolvedRefs: All rules are resolved.",
 				"BackendsReady=True/EndpointsReady: All rules are backed by ready endpoints.",
-				"Programmed=Unknown/Pending: TCPIngressClass nginx has judged an earlier generation; its verdict on this one is on the way.",
+				"Programmed=Unknown/Pending: TCPIngressClass nginx has judged an earlier generation; its verdict on this one is on the way, if the class is accepted: kubectl get tcpingressclass nginx",
 			},
 		},
 		"everything is as it should be": {

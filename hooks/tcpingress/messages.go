@@ -114,7 +114,7 @@ func notJudged(class string) string {
 func deleting() string { return "The TCPIngress is being deleted and holds no ports any more." }
 
 func judgedBefore(class string) string {
-	return fmt.Sprintf("TCPIngressClass %s has judged an earlier generation; its verdict on this one is on the way.", class)
+	return fmt.Sprintf("TCPIngressClass %s has judged an earlier generation; its verdict on this one is on the way, if the class is accepted: kubectl get tcpingressclass %s", class, class)
 }
 
 func noSuchVerdict(class string) string {
