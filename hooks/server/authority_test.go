@@ -71,14 +71,14 @@ func pemOf(kind string, der []byte) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
 }
 
-// client trusts the authority, and shows a certificate if there is one.
-func (a *authority) client(keepAlive bool, own ...tls.Certificate) *http.Client {
+// client trusts the authority.
+func (a *authority) client(keepAlive bool) *http.Client {
 	pool := x509.NewCertPool()
 	pool.AddCert(a.certificate)
 	return &http.Client{Timeout: time.Minute, Transport: &http.Transport{
 		DisableKeepAlives:   !keepAlive,
 		MaxIdleConnsPerHost: 100,
-		TLSClientConfig:     &tls.Config{RootCAs: pool, Certificates: own},
+		TLSClientConfig:     &tls.Config{RootCAs: pool},
 	}}
 }
 
