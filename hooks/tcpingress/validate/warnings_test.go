@@ -53,9 +53,12 @@ func TestWarningsFitIntoWhatTheAPIServerShows(t *testing.T) {
 			ProxyProtocol: &crdv1.ProxyProtocol{Accept: true},
 		})
 	}
-	spec := crdv1.TCPIngressClassSpec{Provider: crdv1.ProviderNginx, IngressNginx: &crdv1.IngressNginx{},
-		Service: &crdv1.ClassService{ExternalTrafficPolicy: "Cluster"},
-		Ports:   &crdv1.ClassPorts{Allowed: []crdv1.PortRange{{From: 1, To: 1}}}}
+	spec := crdv1.TCPIngressClassSpec{
+		Provider:     crdv1.ProviderNginx,
+		IngressNginx: &crdv1.IngressNginx{},
+		Service:      &crdv1.ClassService{ExternalTrafficPolicy: "Cluster"},
+		Ports:        &crdv1.ClassPorts{Allowed: []crdv1.PortRange{{From: 1, To: 1}}},
+	}
 	for range maxGrants {
 		spec.Ports.Grants = append(spec.Ports.Grants, crdv1.PortGrant{Ports: []crdv1.PortRange{{From: 40000, To: 40001}}})
 	}
