@@ -112,5 +112,8 @@ func TestNamespacesThatMayUseTheClass(t *testing.T) {
 		patch("Namespace", "$a", `{"metadata":{"labels":{"team":null}}}`).
 		tcpServices(data{}).
 		condition("TCPIngress", "a/redis", "Accepted=False/NamespaceNotAllowed", "")
-	s.gone("Service", "nginx/"+s.class+"-stream-tcp")
+	// The Service keeps its address as long as somebody asks for a port.
+	s.syncs(2, "TCPIngressClass", s.class).ports("tcp", "tcp-6379:6379").
+		remove("TCPIngress", "a/redis").
+		gone("Service", "nginx/"+s.class+"-stream-tcp")
 }
