@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"sync"
@@ -25,6 +26,9 @@ func buildHooks(ctx context.Context, repository, dir string) (string, error) {
 	bin := filepath.Join(dir, "tcpingress")
 	build := exec.CommandContext(ctx, "go", "build", "-o", bin, ".")
 	build.Dir = repository
+	// Interrupted, it removes its temporary files.
+	build.Cancel = func() error { return build.Process.Signal(os.Interrupt) }
+	build.WaitDelay = grace
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building the hooks: %w: %s", err, out)
 	}
