@@ -21,6 +21,10 @@ help: ## Print this list
 build: ## Build bin/tcpingress, a static binary
 	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/tcpingress .
 
+.PHONY: demo
+demo: ## Show it on a real API server, built once into .cache; KEEP=1 leaves it running
+	@cd test/e2e && go build -o ../../.cache/bin/demo ./demo && exec ../../.cache/bin/demo
+
 .PHONY: run
 run: ## Show what the hooks answer to an example, without a cluster
 	@go run ./test/run
