@@ -58,7 +58,7 @@ func (d *demo) show(ctx context.Context, name string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("reading %s: %w", path, err)
 	}
-	d.story.print("    %s:\n", path)
+	d.story.write("    %s:\n", path)
 	d.story.file(string(text))
 	return d.typed(ctx, d.h, "apply", "-f", path)
 }

@@ -14,10 +14,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
 	"time"
+
+	"k8s.io/klog/v2"
 )
 
 // interrupted is the exit code after a Ctrl-C in the middle, as of a shell.
@@ -28,6 +31,8 @@ func main() {
 	// which has things to remove.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	// Clients of the API server would log there that it goes away.
+	klog.SetSlogLogger(slog.New(slog.DiscardHandler))
 	code := run(ctx, os.Stdout, os.Stderr, keep(os.Getenv("KEEP")))
 	stop()
 	os.Exit(code)

@@ -92,7 +92,7 @@ func (d *demo) traffic(ctx context.Context) error {
 	}
 	for _, f := range list {
 		if f.number == 6379 {
-			d.story.print("    nginx.conf, among others:\n")
+			d.story.write("    nginx.conf, among others:\n")
 			d.story.file(f.server())
 		}
 	}
@@ -101,7 +101,7 @@ func (d *demo) traffic(ctx context.Context) error {
 			return err
 		}
 	}
-	d.story.print("\n")
+	d.story.write("\n")
 	return nil
 }
 
@@ -117,7 +117,7 @@ func (d *demo) ping(ctx context.Context, f forward) error {
 		return fmt.Errorf("sending through nginx to %s: it answers %q, not %q", port, back, want)
 	}
 	_, number, _ := strings.Cut(f.listen, ":")
-	d.story.print("    %-10s 127.0.0.1:%-6s answers: %s\n", port, number, back)
+	d.story.write("    %-10s 127.0.0.1:%-6s answers: %s\n", port, number, back)
 	return nil
 }
 

@@ -13,7 +13,7 @@ type story struct {
 	err      error
 }
 
-func (s *story) print(format string, args ...any) {
+func (s *story) write(format string, args ...any) {
 	if _, err := fmt.Fprintf(s.to, format, args...); err != nil && s.err == nil {
 		s.err = fmt.Errorf("telling the story: %w", err)
 	}
@@ -22,12 +22,12 @@ func (s *story) print(format string, args ...any) {
 // title begins a chapter.
 func (s *story) title(text string) {
 	s.chapters++
-	s.print("%d. %s\n%s\n", s.chapters, text, strings.Repeat("-", len(text)+len(fmt.Sprint(s.chapters))+2))
+	s.write("%d. %s\n%s\n", s.chapters, text, strings.Repeat("-", len(text)+len(fmt.Sprint(s.chapters))+2))
 }
 
 // say explains.
 func (s *story) say(format string, args ...any) {
-	s.print(format+"\n\n", args...)
+	s.write(format+"\n\n", args...)
 }
 
 // command is what a user would type.
@@ -39,23 +39,23 @@ func (s *story) command(args ...string) {
 		}
 		words = append(words, arg)
 	}
-	s.print("    $ %s\n", strings.Join(words, " "))
+	s.write("    $ %s\n", strings.Join(words, " "))
 }
 
 // lines are what a user would see.
 func (s *story) lines(text string) {
 	s.indent("    ", text)
-	s.print("\n")
+	s.write("\n")
 }
 
 // file is what a user would write.
 func (s *story) file(text string) {
 	s.indent("      ", text)
-	s.print("\n")
+	s.write("\n")
 }
 
 func (s *story) indent(by, text string) {
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
-		s.print("%s\n", strings.TrimRight(by+line, " "))
+		s.write("%s\n", strings.TrimRight(by+line, " "))
 	}
 }
