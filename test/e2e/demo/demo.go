@@ -94,7 +94,7 @@ func (d *demo) start(ctx context.Context) error {
 func (d *demo) stay(ctx context.Context) {
 	d.story.title("It goes on running")
 	d.story.say("Type this in another terminal; everything is removed after Ctrl-C in this one.")
-	d.story.lines(fmt.Sprintf("export KUBECONFIG=%s PATH=%s:$PATH", d.h.Cluster.KubeconfigPath(), filepath.Dir(d.h.Cluster.Bin(assets.Kubectl))))
+	d.story.lines(fmt.Sprintf(`export KUBECONFIG="%s" PATH="%s:$PATH"`, d.h.Cluster.KubeconfigPath(), filepath.Dir(d.h.Cluster.Bin(assets.Kubectl))))
 	<-ctx.Done()
 }
 
