@@ -12,6 +12,7 @@ require (
 	github.com/nginx-stream/tcpingress v0.0.0
 	github.com/nginx-stream/tcpingress/test/cluster v0.0.0
 	github.com/stretchr/testify v1.12.1
+	golang.org/x/sync v0.24.0
 	k8s.io/apimachinery v0.37.2
 	k8s.io/client-go v0.37.2
 	k8s.io/klog/v2 v2.140.0
