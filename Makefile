@@ -81,6 +81,10 @@ fuzz: ## Run every fuzz target for FUZZTIME
 bench: ## Run the benchmarks
 	go test -run '^$$' -bench . -benchmem ./...
 
+.PHONY: bench-e2e
+bench-e2e: ## Measure the whole on a real API server; METACONTROLLER_BIN as above
+	cd test/e2e && go run ./bench
+
 .PHONY: image
 image: ## Build and push the image for amd64 and arm64
 	docker buildx build --platform linux/amd64,linux/arm64 --build-arg VERSION=$(VERSION) \

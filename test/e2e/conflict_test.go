@@ -63,7 +63,7 @@ func TestTCPAndUDPOnOneNumber(t *testing.T) {
 		address("tcp", "192.0.2.1").address("udp", "192.0.2.2").
 		ready("a/dns").
 		status("TCPIngress", "a/dns", "53,53/UDP", "ports")
-	addresses, _, err := nestedSlice(s.get("TCPIngress", "a/dns").Object, "status", "addresses")
+	addresses, err := nestedSlice(s.get("TCPIngress", "a/dns").Object, "status", "addresses")
 	require.NoError(t, err)
 	assert.Equal(t, []map[string]any{
 		{"protocol": "TCP", "type": "IPAddress", "value": "192.0.2.1"},

@@ -61,7 +61,7 @@ func (s *scene) portsOf(key string, want ...string) *scene {
 		if o == nil {
 			return fmt.Errorf("there is no Service %s", key)
 		}
-		ports, _, err := nestedSlice(o.Object, "spec", "ports")
+		ports, err := nestedSlice(o.Object, "spec", "ports")
 		if err != nil {
 			return err
 		}
@@ -133,7 +133,7 @@ func (s *scene) message(kind, key, typ string) string {
 }
 
 func conditionOf(o *unstructured.Unstructured, typ string) map[string]any {
-	conditions, _, _ := nestedSlice(o.Object, "status", "conditions")
+	conditions, _ := nestedSlice(o.Object, "status", "conditions")
 	for _, c := range conditions {
 		if c["type"] == typ {
 			return c
@@ -158,15 +158,15 @@ func (s *scene) status(kind, key, want string, path ...string) *scene {
 	})
 }
 
-func nestedSlice(o map[string]any, path ...string) ([]map[string]any, bool, error) {
-	list, found, err := unstructured.NestedSlice(o, path...)
+func nestedSlice(o map[string]any, path ...string) ([]map[string]any, error) {
+	list, _, err := unstructured.NestedSlice(o, path...)
 	var out []map[string]any
 	for _, item := range list {
 		if m, ok := item.(map[string]any); ok {
 			out = append(out, m)
 		}
 	}
-	return out, found, err
+	return out, err
 }
 
 // describe tells all that a reader of a failure wants to know.
@@ -211,7 +211,7 @@ func (s *scene) list(kind, short string) []unstructured.Unstructured {
 // ruleStatus gives the status of one rule, nil if there is none.
 func (s *scene) ruleStatus(key, rule string) map[string]any {
 	s.t.Helper()
-	rules, _, err := nestedSlice(s.get("TCPIngress", key).Object, "status", "rules")
+	rules, err := nestedSlice(s.get("TCPIngress", key).Object, "status", "rules")
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func TestFirstTCPIngress(t *testing.T) {
 	s.kubectl("wait", "--for=condition=Ready", "-n", "$a", "tcpingress/redis", "--timeout=10s")
 
 	service := s.get("Service", "nginx/"+s.class+"-stream-tcp")
-	ports, _, err := nestedSlice(service.Object, "spec", "ports")
+	ports, err := nestedSlice(service.Object, "spec", "ports")
 	require.NoError(t, err)
 	assert.EqualValues(t, 6379, ports[0]["targetPort"], "an integer, not a name")
 	assert.NotZero(t, ports[0]["nodePort"])

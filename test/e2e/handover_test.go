@@ -133,7 +133,7 @@ func TestNodePortsSurvive(t *testing.T) {
 	s.kubectl("patch", "service", "-n", "$nginx", "$class-stream-tcp", "--type=strategic", "--patch",
 		fmt.Sprintf(`{"spec":{"ports":[{"port":6379,"nodePort":%d}]}}`, pinned))
 	nodePort := func() int64 {
-		ports, _, err := nestedSlice(s.get("Service", service).Object, "spec", "ports")
+		ports, err := nestedSlice(s.get("Service", service).Object, "spec", "ports")
 		require.NoError(t, err)
 		for _, p := range ports {
 			if p["name"] == "tcp-6379" {

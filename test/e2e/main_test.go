@@ -20,7 +20,7 @@ import (
 )
 
 // h is what all tests share.
-var h *harness.Harness
+var h *harness.Harness //nolint:gochecknoglobals // a control plane for each test would cost minutes
 
 func TestMain(m *testing.M) {
 	flag.Parse()

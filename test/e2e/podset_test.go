@@ -104,7 +104,7 @@ func playPodSetReplaces(t *testing.T) {
 	assert.Len(t, s.podWrites(since, "create"), 3)
 	assert.LessOrEqual(t, s.mostChangesOfASync(since, "a/web"), 1)
 	for _, pod := range s.list("Pod", "a") {
-		containers, _, err := nestedSlice(pod.Object, "spec", "containers")
+		containers, err := nestedSlice(pod.Object, "spec", "containers")
 		require.NoError(t, err)
 		assert.Equal(t, "web:2", containers[0]["image"], pod.GetName())
 	}

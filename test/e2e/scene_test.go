@@ -25,7 +25,7 @@ import (
 const deadline = 45 * time.Second
 
 // scenes counts the scenes, to name their things.
-var scenes atomic.Int32
+var scenes atomic.Int32 //nolint:gochecknoglobals // it goes with h
 
 // scene is what one test plays in: a class, the namespace of its nginx and those of
 // two teams. Names begin with "a/" for the first team, "b/" for the second and

@@ -90,6 +90,8 @@ func (s *scene) service(key string, ports ...string) *scene {
 }
 
 // annotated applies a Service with an annotation nginx-stream.dev/expose.
+//
+//nolint:unparam // a step reads as the others do
 func (s *scene) annotated(key, expose string, ports ...string) *scene {
 	s.t.Helper()
 	annotations := fmt.Sprintf("  annotations: {nginx-stream.dev/expose: %q, nginx-stream.dev/ingress-class: $class}\n", expose)
@@ -115,7 +117,7 @@ func (s *scene) serviceYAML(key, annotations string, ports []string) string {
 func (s *scene) endpoint(key string, ready bool) *scene {
 	s.t.Helper()
 	namespace, name := s.split(key)
-	ports, _, err := nestedSlice(s.get("Service", key).Object, "spec", "ports")
+	ports, err := nestedSlice(s.get("Service", key).Object, "spec", "ports")
 	require.NoError(s.t, err)
 	text := fmt.Sprintf("apiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\nmetadata: {namespace: %s, name: %s, labels: {kubernetes.io/service-name: %s}}\n"+
 		"addressType: IPv4\nendpoints: [{addresses: [10.1.2.3], conditions: {ready: %t}}]\nports:\n", namespace, name, name, ready)

@@ -84,11 +84,11 @@ func (r *round) processes() string {
 	pids := r.h.Cluster.PIDs()
 	list := []int{pids["etcd"], pids["kube-apiserver"], r.h.ApplierPID()}
 	list = append(list, r.h.Hooks.PIDs()...)
-	columns := ""
+	var columns strings.Builder
 	for _, pid := range list {
-		columns += " " + took(pid) + " |"
+		columns.WriteString(" " + took(pid) + " |")
 	}
-	return columns
+	return columns.String()
 }
 
 // took is "-" for what runs within the bench, and where the system has no /proc.

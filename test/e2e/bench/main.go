@@ -17,6 +17,10 @@ import (
 	"github.com/nginx-stream/tcpingress/test/e2e/harness"
 )
 
+// head of the table. Times count from the last create.
+const head = "| TCPIngresses | classes | created in | keys | ports | Ready | hook calls (class syncs) | hook MB | API writes " +
+	"| one more, Ready | its hook calls (class syncs) | etcd | kube-apiserver | applier | hooks |"
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -34,9 +38,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "applied by %s\n\n", harness.Describe())
-	fmt.Fprintln(stdout, "| TCPIngresses | classes | created in | keys | ports | Ready | hook calls (class syncs) | hook MB | API writes | one more, Ready | its hook calls (class syncs) | etcd | kube-apiserver | applier | hooks |")
-	fmt.Fprintln(stdout, "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+	_, _ = fmt.Fprintf(stdout, "applied by %s\n\n%s\n%s\n", harness.Describe(), head, strings.Repeat("| --- ", strings.Count(head, "|")-1)+"|")
 	for size := range strings.SplitSeq(*sizes, ",") {
 		n, classes, ok := parse(size)
 		if !ok {
@@ -46,7 +48,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		if err != nil {
 			return fmt.Errorf("measuring %s: %w", size, err)
 		}
-		fmt.Fprintln(stdout, line)
+		_, _ = fmt.Fprintln(stdout, line)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,15 +36,11 @@ func (r *round) resource(group, name string) dynamic.NamespaceableResourceInterf
 	return r.h.Dynamic.Resource(schema.GroupVersionResource{Group: group, Version: "v1", Resource: name})
 }
 
-func (r *round) ingresses() dynamic.NamespaceableResourceInterface {
-	return r.resource("nginx-stream.dev", "tcpingresses")
-}
-
 // prepare makes classes, namespaces, and a Service with an endpoint in each.
 func (r *round) prepare(ctx context.Context) error {
-	text := ""
+	var text strings.Builder
 	for c := range r.classes {
-		text += fmt.Sprintf(`---
+		fmt.Fprintf(&text, `---
 {apiVersion: v1, kind: Namespace, metadata: {name: nginx-%[1]d}}
 ---
 apiVersion: nginx-stream.dev/v1
@@ -53,7 +50,7 @@ spec: {namespace: nginx-%[1]d, service: {type: ClusterIP, maxPorts: 4000}}
 `, c)
 	}
 	for i := range namespaces {
-		text += fmt.Sprintf(`---
+		fmt.Fprintf(&text, `---
 {apiVersion: v1, kind: Namespace, metadata: {name: team-%[1]d}}
 ---
 apiVersion: v1
@@ -69,7 +66,7 @@ endpoints: [{addresses: [10.1.2.3], conditions: {ready: true}}]
 ports: [{name: sql, port: 5432, protocol: TCP}]
 `, i)
 	}
-	objects, err := harness.Objects(text)
+	objects, err := harness.Objects(text.String())
 	if err != nil {
 		return err
 	}

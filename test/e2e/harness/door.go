@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"slices"
@@ -172,9 +173,7 @@ func (d *Door) forward(w http.ResponseWriter, r *http.Request, body []byte) (rep
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
-	for key, values := range response.Header {
-		w.Header()[key] = values
-	}
+	maps.Copy(w.Header(), response.Header)
 	w.WriteHeader(response.StatusCode)
 	_, _ = w.Write(answer)
 	return address
