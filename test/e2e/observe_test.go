@@ -101,4 +101,4 @@ func (s *scene) versions() string {
 // now is a time for writes to be counted from.
 func (s *scene) now() time.Time { return time.Now() }
 
-func realServerSideApply() bool { return harness.Strategy() == "server-side-apply" }
+func serverSideApply() bool { return harness.Strategy() == "server-side-apply" }
