@@ -27,7 +27,9 @@ import (
 
 // boxes are a kind of its own, to try who applies: the hooks of a Box answer what
 // its spec says. All go through the same with the stand-in and with the real
-// Metacontroller, which is how we know that the one does what the other does.
+// Metacontroller, which is how we know that the one does what the other does. The
+// kinds are in testdata, and there from the start: for some seconds the API server
+// refuses owner references to a kind that came while it was running.
 type boxes struct {
 	t     *testing.T
 	made  atomic.Int32
@@ -35,36 +37,7 @@ type boxes struct {
 	calls map[string][]time.Time // by path and name of the Box
 }
 
-const boxKind = `
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: boxes.example.org}
-spec:
-  group: example.org
-  scope: Cluster
-  names: {kind: Box, plural: boxes, singular: box, listKind: BoxList}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    subresources: {status: {}}
-    schema:
-      openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}
----
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: bows.example.org}
-spec:
-  group: example.org
-  scope: Namespaced
-  names: {kind: Bow, plural: bows, singular: bow, listKind: BowList}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}
----
+const boxRole = `
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
 metadata: {name: boxes}
@@ -123,7 +96,7 @@ func startBoxes(t *testing.T) *boxes {
 	b := &boxes{t: t, calls: map[string][]time.Time{}}
 	server := httptest.NewServer(b)
 	t.Cleanup(server.Close)
-	b.apply(strings.ReplaceAll(boxKind, "$user", harness.User))
+	b.apply(strings.ReplaceAll(boxRole, "$user", harness.User))
 	t.Cleanup(func() { b.kubectl("", "delete", "boxes.example.org", "--all") })
 	text := strings.ReplaceAll(boxControllers, "$url", server.URL)
 	if harness.Real() {

@@ -23,6 +23,8 @@ type Options struct {
 	Replicas int
 	// Direct lets the applier call the first replica without the door, to measure.
 	Direct bool
+	// CRDs are files of further kinds that are there before anything else.
+	CRDs []string
 	// Install puts the manifests into the cluster before the applier starts; hooks is
 	// where the hooks are. Left out, only what the applier needs is put there.
 	Install func(ctx context.Context, h *Harness, hooks string) error
@@ -65,6 +67,7 @@ func (h *Harness) start(ctx context.Context, options Options) error {
 	if err != nil {
 		return err
 	}
+	crds = append(crds, options.CRDs...)
 	if h.dir, err = os.MkdirTemp("", "tcpingress-e2e-"); err != nil {
 		return fmt.Errorf("making a folder: %w", err)
 	}
