@@ -289,9 +289,9 @@ func (o *oneBox) remove(kind, name string) {
 	require.NoError(o.t, o.client(kind).Delete(o.t.Context(), name, metav1.DeleteOptions{}))
 }
 
-// data of a ConfigMap as JSON; "" if there is none.
-func (o *oneBox) data(name string) string {
-	object := o.get("ConfigMap", name)
+// data of the ConfigMap a as JSON; "" if there is none.
+func (o *oneBox) data() string {
+	object := o.get("ConfigMap", "a")
 	if object.Object["data"] == nil {
 		return ""
 	}

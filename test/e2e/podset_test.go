@@ -53,11 +53,11 @@ func TestPodSets(t *testing.T) {
 func playPodSetScales(t *testing.T) {
 	s := newScene(t).kubelet()
 	since := s.now()
-	s.podSet("a/web", 0, "web:1").complete("a/web", 0)
+	s.podSet(0, "web:1").complete("a/web", 0)
 	assert.Empty(t, s.podWrites(since, "create"))
 
 	s.kubectl("scale", "podset", "-n", "$a", "web", "--replicas=50")
-	s.complete("a/web", 50).pods("a", ordinals("web", 0, 50)...)
+	s.complete("a/web", 50).pods(ordinals(50)...)
 	assert.Len(t, s.podWrites(since, "create"), 50)
 	assert.Empty(t, s.podWrites(since, "delete"))
 	assert.LessOrEqual(t, s.mostChangesOfASync(since, "a/web"), 1)
@@ -70,20 +70,20 @@ func playPodSetScales(t *testing.T) {
 	assert.Empty(t, s.podWrites(since, "create"))
 	assert.Len(t, s.podWrites(since, "delete"), 47)
 	assert.LessOrEqual(t, s.mostChangesOfASync(since, "a/web"), 1)
-	s.pods("a", ordinals("web", 0, 3)...).rests("a/web")
+	s.pods(ordinals(3)...).rests("a/web")
 
-	s.remove("PodSet", "a/web").gone("PodSet", "a/web").pods("a")
+	s.remove("PodSet", "a/web").gone("PodSet", "a/web").pods()
 }
 
 // A pod deleted by hand, one that failed and one that succeeded are replaced, by pods
 // of the template of the day.
 func playPodSetReplaces(t *testing.T) {
-	s := newScene(t).kubelet().podSet("a/web", 3, "web:1").complete("a/web", 3)
-	first := s.uids("a")
+	s := newScene(t).kubelet().podSet(3, "web:1").complete("a/web", 3)
+	first := s.uids()
 	since := s.now()
-	s.podSet("a/web", 3, "web:2").complete("a/web", 3)
+	s.podSet(3, "web:2").complete("a/web", 3)
 	assert.Empty(t, s.podWrites(since, "create"), "a new template reaches new pods only")
-	assert.Equal(t, first, s.uids("a"))
+	assert.Equal(t, first, s.uids())
 	s.rests("a/web")
 
 	lost := map[string]func(){
@@ -95,7 +95,7 @@ func playPodSetReplaces(t *testing.T) {
 		uid := s.get("Pod", "a/"+name).GetUID()
 		lose()
 		s.eventually(func() error {
-			if slices.Contains(s.uids("a"), string(uid)) {
+			if slices.Contains(s.uids(), string(uid)) {
 				return fmt.Errorf("%s is still there", name)
 			}
 			return nil
@@ -108,51 +108,51 @@ func playPodSetReplaces(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, "web:2", containers[0]["image"], pod.GetName())
 	}
-	s.rests("a/web").remove("PodSet", "a/web").pods("a")
+	s.rests("a/web").remove("PodSet", "a/web").pods()
 }
 
 // A pod that the selector selects is one of ours. It is the least useful then.
 func playPodSetAdopts(t *testing.T) {
-	s := newScene(t).podSet("a/web", 2, "web:1").pods("a", ordinals("web", 0, 2)...)
+	s := newScene(t).podSet(2, "web:1").pods(ordinals(2)...)
 	s.runs("a/web-0").runs("a/web-1").complete("a/web", 2)
 	since := s.now()
 	s.apply("{apiVersion: v1, kind: Pod, metadata: {namespace: $a, name: stray, labels: {app: web}}, spec: {containers: [{name: web, image: stray}]}}").
-		pods("a", ordinals("web", 0, 2)...).complete("a/web", 2)
+		pods(ordinals(2)...).complete("a/web", 2)
 	assert.Len(t, s.podWrites(since, "delete"), 1)
 	assert.Empty(t, s.podWrites(since, "create"))
 	// One that it does not select is nobody's.
 	s.apply("{apiVersion: v1, kind: Pod, metadata: {namespace: $a, name: other, labels: {app: db}}, spec: {containers: [{name: db, image: db}]}}").
 		rests("a/web").
-		pods("a", append(ordinals("web", 0, 2), "other")...).
+		pods(append(ordinals(2), "other")...).
 		// And it is not collected.
-		kubelet().remove("PodSet", "a/web").pods("a", "other")
+		kubelet().remove("PodSet", "a/web").pods("other")
 }
 
 func playPodSetWithoutTemplate(t *testing.T) {
 	s := newScene(t).kubelet()
 	s.apply("{apiVersion: v1, kind: ServiceAccount, metadata: {namespace: $a, name: default}}").
 		apply("{apiVersion: app.example.com/v1alpha1, kind: PodSet, metadata: {namespace: $a, name: idle}, spec: {selector: {matchLabels: {app: idle}}}}").
-		complete("a/idle", 1).pods("a", "idle-0").rests("a/idle").
-		remove("PodSet", "a/idle").pods("a")
+		complete("a/idle", 1).pods("idle-0").rests("a/idle").
+		remove("PodSet", "a/idle").pods()
 }
 
 // Nothing ever runs, and yet the number is right.
 func playPodSetKeepsRunning(t *testing.T) {
-	s := newScene(t).podSet("a/web", 5, "web:1").pods("a", ordinals("web", 0, 5)...).
+	s := newScene(t).podSet(5, "web:1").pods(ordinals(5)...).
 		condition("PodSet", "a/web", "Progressing=False/Complete", "").
 		condition("PodSet", "a/web", "Available=False/PodsNotReady", "Pods that are ready: 0. Pods that there shall be: 5.").
 		rests("a/web").
 		// The one that runs is the one that stays.
 		runs("a/web-3")
 	s.kubectl("scale", "podset", "-n", "$a", "web", "--replicas=1")
-	s.pods("a", "web-3").complete("a/web", 1).rests("a/web").
-		kubelet().remove("PodSet", "a/web").pods("a")
+	s.pods("web-3").complete("a/web", 1).rests("a/web").
+		kubelet().remove("PodSet", "a/web").pods()
 }
 
-// podSet applies a PodSet, in a namespace that can have pods.
-func (s *scene) podSet(key string, replicas int, image string) *scene {
+// podSet applies the PodSet a/web, in a namespace that can have pods.
+func (s *scene) podSet(replicas int, image string) *scene {
 	s.t.Helper()
-	namespace, name := s.split(key)
+	namespace, name := s.split("a/web")
 	return s.apply("{apiVersion: v1, kind: ServiceAccount, metadata: {namespace: " + namespace + ", name: default}}").
 		apply(fmt.Sprintf(`
 apiVersion: app.example.com/v1alpha1
@@ -178,13 +178,13 @@ func (s *scene) complete(key string, replicas int) *scene {
 		status("PodSet", key, fmt.Sprint(s.get("PodSet", key).GetGeneration()), "observedGeneration")
 }
 
-// pods waits until a namespace has pods of these names, and no others.
-func (s *scene) pods(short string, want ...string) *scene {
+// pods waits until the first team has pods of these names, and no others.
+func (s *scene) pods(want ...string) *scene {
 	s.t.Helper()
 	slices.Sort(want)
 	return s.eventually(func() error {
 		var got []string
-		for _, pod := range s.list("Pod", short) {
+		for _, pod := range s.list("Pod", "a") {
 			got = append(got, pod.GetName())
 		}
 		slices.Sort(got)
@@ -195,20 +195,20 @@ func (s *scene) pods(short string, want ...string) *scene {
 	})
 }
 
-// ordinals gives the names of pods from one number up to another.
-func ordinals(set string, from, to int) []string {
+// ordinals gives the names of the first n pods of a/web.
+func ordinals(n int) []string {
 	var names []string
-	for i := from; i < to; i++ {
-		names = append(names, fmt.Sprintf("%s-%d", set, i))
+	for i := range n {
+		names = append(names, fmt.Sprintf("web-%d", i))
 	}
 	return names
 }
 
-// uids are those of the pods in a namespace, sorted.
-func (s *scene) uids(short string) []string {
+// uids are those of the pods of the first team, sorted.
+func (s *scene) uids() []string {
 	s.t.Helper()
 	var uids []string
-	for _, pod := range s.list("Pod", short) {
+	for _, pod := range s.list("Pod", "a") {
 		uids = append(uids, string(pod.GetUID()))
 	}
 	slices.Sort(uids)

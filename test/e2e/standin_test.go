@@ -46,7 +46,7 @@ func TestWhoApplies(t *testing.T) {
 
 func playLife(t *testing.T, b *boxes) {
 	o := b.box(t, "spec: {children: ["+configMap+"a, namespace: $box}, data: {k: v, l: w}}]}")
-	o.until("it is created", func() bool { return o.data("a") == `{"k":"v","l":"w"}` })
+	o.until("it is created", func() bool { return o.data() == `{"k":"v","l":"w"}` })
 	assert.True(t, o.owned("a"))
 	assert.Equal(t, string(o.get("Box", o.name).GetUID()), o.get("ConfigMap", "a").GetLabels()[simulate.ControllerUIDLabel])
 	_, annotated := o.get("ConfigMap", "a").GetAnnotations()[simulate.LastAppliedAnnotation]
@@ -57,7 +57,7 @@ func playLife(t *testing.T, b *boxes) {
 
 	o.patch("ConfigMap", "a", `{"data":{"foreign":"stays"}}`)
 	o.set("spec: {children: [" + configMap + "a, namespace: $box}, data: {k: new}}]}")
-	o.until("it is updated", func() bool { return o.data("a") == `{"foreign":"stays","k":"new"}` })
+	o.until("it is updated", func() bool { return o.data() == `{"foreign":"stays","k":"new"}` })
 	o.set("spec: {children: []}")
 	o.until("it is deleted", func() bool { return o.get("ConfigMap", "a").GetName() == "" })
 	o.until("the status is new", func() bool { return o.status("children", "ConfigMap.v1") == "" })
@@ -70,7 +70,7 @@ func playComeBack(t *testing.T, b *boxes) {
 	o.remove("ConfigMap", "a")
 	o.until("it comes back", func() bool { return o.owned("a") && o.get("ConfigMap", "a").GetUID() != uid })
 	o.patch("ConfigMap", "a", `{"data":null}`)
-	o.until("its data comes back", func() bool { return o.data("a") == `{"k":"v"}` })
+	o.until("its data comes back", func() bool { return o.data() == `{"k":"v"}` })
 }
 
 func playQuiet(t *testing.T, b *boxes) {
@@ -91,11 +91,11 @@ func playExists(t *testing.T, b *boxes) {
 	o.set("spec: {children: [" + configMap + "a, namespace: $box}, data: {k: v}}]}").quiet()
 	if harness.Strategy() == "dynamic-apply" {
 		assert.False(t, o.owned("a"))
-		assert.Equal(t, `{"foreign":"stays"}`, o.data("a"))
+		assert.Equal(t, `{"foreign":"stays"}`, o.data())
 		assert.Empty(t, o.events(), "it is not told")
 		o.patch("ConfigMap", "a", `{"metadata":{"labels":{"controller-uid":"$uid"}}}`)
 	}
-	o.until("it is adopted and updated", func() bool { return o.owned("a") && o.data("a") == `{"foreign":"stays","k":"v"}` })
+	o.until("it is adopted and updated", func() bool { return o.owned("a") && o.data() == `{"foreign":"stays","k":"v"}` })
 }
 
 func playRelease(t *testing.T, b *boxes) {
@@ -150,7 +150,7 @@ func playUnknown(t *testing.T, b *boxes) {
 	o := b.box(t, "spec: {unknown: true, children: ["+configMap+"a, namespace: $box}, data: {k: v}}]}")
 	o.until("it is told", func() bool { return o.events() != "" })
 	assert.Contains(t, o.events(), `unknown field "unknown"`)
-	assert.Empty(t, o.data("a"))
+	assert.Empty(t, o.data())
 	assert.Equal(t, "nothing", o.status("children", "ConfigMap.v1"))
 }
 
