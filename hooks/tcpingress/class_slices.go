@@ -30,6 +30,7 @@ func (in *classInput) slicesOf(o *observed, outcome *resolve.Outcome) []*crdv1.T
 		}
 		slice.Entries[ingress] = o.entry(&v)
 	}
+	in.holdBack(byPage, outcome)
 	list := make([]*crdv1.TCPIngressSlice, 0, len(byPage))
 	for _, digits := range slices.Sorted(maps.Keys(byPage)) {
 		fit(byPage[digits])

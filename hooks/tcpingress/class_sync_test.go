@@ -101,6 +101,11 @@ parent:
   spec: {namespace: ingress-nginx}
 `
 
+// bookedClass has been answered before, so that no verdict is held back.
+const bookedClass = parentClass + `
+  status: {listeners: {"6379/TCP": data/redis/tcp-6379, "6380/TCP": data/redis/tcp-6380}}
+`
+
 const judgedRedis = `
 ingresses:
 - metadata: {namespace: data, name: redis, generation: 4, creationTimestamp: "2026-01-02T00:00:00Z"}
@@ -132,27 +137,27 @@ func TestProgrammedIsClaimedOnlyWhenObserved(t *testing.T) {
 		class   string
 	}{
 		"no children yet": {
-			request: parentClass + judgedRedis,
+			request: bookedClass + judgedRedis,
 			want:    crdv1.SliceRule{Port: 6379, Protocol: "TCP", Reason: crdv1.ReasonPending, Message: pendingMessage("nginx")},
 			class:   "False/Pending",
 		},
 		"everything is there": {
-			request: parentClass + judgedRedis + programmedChildren + addressed,
+			request: bookedClass + judgedRedis + programmedChildren + addressed,
 			want:    crdv1.SliceRule{Port: 6379, Protocol: "TCP", Live: true},
 			class:   "True/Programmed",
 		},
 		"the load balancer has no address yet": {
-			request: parentClass + judgedRedis + programmedChildren,
+			request: bookedClass + judgedRedis + programmedChildren,
 			want:    crdv1.SliceRule{Port: 6379, Protocol: "TCP", Reason: crdv1.ReasonAddressPending, Message: addressPending("Service ingress-nginx/nginx-stream-tcp")},
 			class:   "False/AddressPending",
 		},
 		"the key was deleted by hand (C69)": {
-			request: parentClass + judgedRedis + strings.ReplaceAll(programmedChildren+addressed, `"6379": "data/redis:6379"`, ""),
+			request: bookedClass + judgedRedis + strings.ReplaceAll(programmedChildren+addressed, `"6379": "data/redis:6379"`, ""),
 			want:    crdv1.SliceRule{Port: 6379, Protocol: "TCP", Reason: crdv1.ReasonPending, Message: pendingMessage("nginx")},
 			class:   "False/Pending",
 		},
 		"the Service leads elsewhere": {
-			request: parentClass + judgedRedis + strings.ReplaceAll(programmedChildren+addressed, "targetPort: 6379", "targetPort: 6380"),
+			request: bookedClass + judgedRedis + strings.ReplaceAll(programmedChildren+addressed, "targetPort: 6379", "targetPort: 6380"),
 			want:    crdv1.SliceRule{Port: 6379, Protocol: "TCP", Reason: crdv1.ReasonPortConflict},
 			class:   "True/Programmed",
 		},
@@ -176,7 +181,7 @@ func TestProgrammedIsClaimedOnlyWhenObserved(t *testing.T) {
 func TestRuleIsRenderedOnceItsServiceHasBeenJudged(t *testing.T) {
 	t.Parallel()
 	notJudged := strings.ReplaceAll(judgedRedis, "  status: {className: nginx, rules: [{name: tcp-6379, port: 6379, protocol: TCP, serviceName: redis}]}\n", "")
-	answer := callClass(t, parentClass+notJudged)
+	answer := callClass(t, bookedClass+notJudged)
 	assert.NotContains(t, answer.child("ConfigMap", "tcp-services"), "6379")
 	assert.Empty(t, answer.child("Service", "nginx-stream-tcp"))
 	assert.Equal(t, map[string]string{"6379/TCP": "data/redis/tcp-6379"}, answer.Status.Listeners, "the claim counts")
@@ -188,7 +193,7 @@ func TestServiceStaysWhileItsOnlyRuleWaits(t *testing.T) {
 	// Port and backend were edited at once: nothing of the old entry is wanted, and
 	// the new Service has not been looked at.
 	edited := strings.ReplaceAll(judgedRedis, "rules: [{port: 6379, backend: {service: {name: redis,", "rules: [{port: 6380, backend: {service: {name: cache,")
-	answer := callClass(t, parentClass+edited+programmedChildren)
+	answer := callClass(t, bookedClass+edited+programmedChildren)
 	assert.NotContains(t, answer.child("ConfigMap", "tcp-services"), "6379")
 	assert.Contains(t, answer.child("Service", "nginx-stream-tcp"), `"ports":[{"name":"tcp-6380","port":6380,"protocol":"TCP","targetPort":6380}]`)
 	assert.False(t, answer.rule(t, "tcp-6380").Live)
@@ -244,7 +249,7 @@ func TestObjectsOfOthersUnderOurNames(t *testing.T) {
 
 func TestObjectsOfOthersThatAreBeingDeletedAreWaitedFor(t *testing.T) {
 	t.Parallel()
-	answer := callClass(t, parentClass+judgedRedis+
+	answer := callClass(t, bookedClass+judgedRedis+
 		"foreignMaps: [{metadata: {namespace: ingress-nginx, name: tcp-services, deletionTimestamp: \"2026-01-01T00:00:00Z\"}}]")
 	assert.Empty(t, answer.child("ConfigMap", "tcp-services"))
 	assert.Equal(t, crdv1.ReasonPending, answer.rule(t, "tcp-6379").Reason)
@@ -252,7 +257,7 @@ func TestObjectsOfOthersThatAreBeingDeletedAreWaitedFor(t *testing.T) {
 
 func TestOtherNamespacesDoNotCount(t *testing.T) {
 	t.Parallel()
-	answer := callClass(t, parentClass+judgedRedis+"foreignMaps: [{metadata: {namespace: elsewhere, name: tcp-services}}]")
+	answer := callClass(t, bookedClass+judgedRedis+"foreignMaps: [{metadata: {namespace: elsewhere, name: tcp-services}}]")
 	assert.Equal(t, crdv1.ReasonPending, answer.rule(t, "tcp-6379").Reason)
 }
 
