@@ -56,6 +56,9 @@ const (
 	ReasonChildNotOwned  = "ChildNotOwned"
 	ReasonServiceShared  = "ServiceShared"
 	ReasonPropagating    = "Propagating"
+	// ReasonSwitching: the class is on its way to another provider, and its Services
+	// still lead to the old one (Programmed=False of a class).
+	ReasonSwitching = "Switching"
 )
 
 // Reasons of conditions that are as they should be, and of a class.
@@ -65,6 +68,9 @@ const (
 	ReasonProgrammed   = "Programmed"
 	ReasonReady        = "Ready"
 	ReasonBackendReady = "EndpointsReady"
+	// ReasonDraining: the Services lead to the new provider of the class, and the old
+	// one still serves those who were not told yet (Programmed=True).
+	ReasonDraining = "Draining"
 	// ReasonInvalidClass: the class's own spec cannot be used.
 	ReasonInvalidClass = "InvalidClass"
 	// ReasonForeignEntries and ReasonNoForeignEntries belong to ConditionForeignEntries.

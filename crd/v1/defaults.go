@@ -17,8 +17,18 @@ const (
 	MaxPortsWithNodePorts = 2000
 	// MaxClassName is the length of a class's name from which every derived name fits.
 	MaxClassName = 52
+	// DefaultNginxNameSuffix makes the name of the Deployment of provider Nginx, and of
+	// all that belongs to it, from the name of its class.
+	DefaultNginxNameSuffix = "-stream"
+	// DefaultNginxImage is the official image in the version that this release was
+	// made for. nginx and the agent beside it both run in it.
+	DefaultNginxImage = "docker.io/library/nginx:1.29.3-alpine"
+	// DefaultAgentImage brings the agent's binary; releases add their own tag.
+	DefaultAgentImage = "ghcr.io/nginx-stream/tcpingress"
 	// The settings of provider Nginx.
 	DefaultClusterDomain      = "cluster.local"
+	DefaultResolverTimeout    = "2s"
+	DefaultReloadInterval     = "2s"
 	DefaultMaxOldWorkers      = 16
 	DefaultPropagationSeconds = 90
 	DefaultSwitchDrainSeconds = 300

@@ -37,6 +37,38 @@ type TCPIngressClassStatus struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=256
 	Ranges []ListenerRange `json:"ranges,omitempty"`
+
+	// Switch is there while the class goes from one provider to another.
+	//
+	// +optional
+	Switch *ProviderSwitch `json:"switch,omitempty"`
+}
+
+// ProviderSwitch tells how far the switch of a class's provider has come. What is
+// lost of it makes the switch take longer, nothing else.
+type ProviderSwitch struct {
+	// From is the provider that is left.
+	//
+	// +required
+	From Provider `json:"from"`
+
+	// Ports is a digest of the ports that the new side was seen to have at prepared.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Ports string `json:"ports,omitempty"`
+
+	// Prepared is when the new side was first seen to have all that it needs. The
+	// Services move when the period of propagation has passed since.
+	//
+	// +optional
+	Prepared *metav1.Time `json:"prepared,omitempty"`
+
+	// Moved is when the Services were first seen to lead to the new side. What is left
+	// of the old one goes when the period of draining has passed since.
+	//
+	// +optional
+	Moved *metav1.Time `json:"moved,omitempty"`
 }
 
 // ListenerRange is a range of ports with its holder.

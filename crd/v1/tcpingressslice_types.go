@@ -90,4 +90,11 @@ type SliceRule struct {
 	//
 	// +optional
 	Live bool `json:"live,omitempty"`
+
+	// Since is when the configuration of provider Nginx was first seen to carry the
+	// rule as it is, RFC 3339 in seconds. Pods may see it later, see propagationSeconds.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	Since string `json:"since,omitempty"`
 }
