@@ -62,6 +62,9 @@ func parse(size string) (n, classes int, ok bool) {
 
 // measure takes one round, on a control plane of its own.
 func measure(ctx context.Context, n, classes int) (line string, err error) {
+	// What watches this control plane may not go on to the next one.
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	h, err := harness.Start(ctx, harness.Options{Replicas: 1, Direct: true})
 	if err != nil {
 		return "", err
