@@ -75,6 +75,7 @@ something could not be read or started.`,
 		newRenderCommand(),
 		newLintCommand(),
 		newVersionCommand(),
+		newInstallCommand(),
 	)
 	return root
 }
