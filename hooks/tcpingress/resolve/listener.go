@@ -90,7 +90,9 @@ func (r *run) resolvePortName(c *claim) {
 }
 
 // needsPortNumbers: ingress-nginx resolves names itself.
-func (r *run) needsPortNumbers() bool { return r.spec.Provider == crdv1.ProviderNginx }
+func (r *run) needsPortNumbers() bool {
+	return r.spec.Provider == crdv1.ProviderNginx || r.world.PortNumbers
+}
 
 // judged gives what the object's status recorded of the Service that the rule
 // names now, or nil. The rule's own record comes first. That of another rule counts

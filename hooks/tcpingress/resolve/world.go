@@ -23,6 +23,9 @@ type World struct {
 	Namespaces map[string]map[string]string
 	// Observed is what the children of the class say.
 	Observed Observed
+	// PortNumbers asks for the number behind every named port, beside what the
+	// provider asks for itself: another data plane is rendered too.
+	PortNumbers bool
 }
 
 // Class is a TCPIngressClass.
