@@ -26,6 +26,7 @@ func related(t *testing.T) []resource {
 			"namespace": "ingress-nginx", "allowedNamespaces": {"from": "Selector", "selector": {}}}}`,
 		"/tcpingress/customize": `{"kind": "TCPIngress", "metadata": {"namespace": "demo", "name": "redis"}, "spec": {
 			"rules": [{"port": 1, "backend": {"service": {"name": "redis", "port": {"number": 1}}}}]}}`,
+		"/expose/customize": `{"kind": "Service", "metadata": {"namespace": "demo", "name": "redis"}}`,
 	}
 	var found []resource
 	for _, h := range ourHooks() {
@@ -33,7 +34,11 @@ func related(t *testing.T) []resource {
 			continue
 		}
 		require.Contains(t, parents, h.Path)
-		parent := strings.Replace(parents[h.Path], "{", `{"apiVersion": "nginx-stream.dev/v1", `, 1)
+		apiVersion := "nginx-stream.dev/v1"
+		if h.Path == "/expose/customize" {
+			apiVersion = "v1"
+		}
+		parent := strings.Replace(parents[h.Path], "{", `{"apiVersion": "`+apiVersion+`", `, 1)
 		answer, err := h.Serve([]byte(`{"controller": {}, "parent": `+parent+`}`), time.Time{})
 		require.NoError(t, err)
 		response, ok := answer.(metacontroller.CustomizeResponse)

@@ -67,6 +67,9 @@ func written(protocol crdv1.Protocol) crdv1.Protocol {
 	return protocol
 }
 
+// udpSuffix makes the name of the TCPIngress for UDP from the name of the Service.
+const udpSuffix = "-udp"
+
 // attachments gives the TCPIngresses that the entries ask for. Metacontroller
 // merges rules by their port alone, so TCP and UDP are objects of their own.
 func attachments(s *service, entries []entry) (list []attachment, problem string) {
@@ -83,7 +86,7 @@ func attachments(s *service, entries []entry) (list []attachment, problem string
 			Rules:            rules,
 		})
 		if protocol == crdv1.ProtocolUDP {
-			a.Metadata.Name += "-udp"
+			a.Metadata.Name += udpSuffix
 		}
 		if problem := check(a); problem != "" {
 			return nil, problem

@@ -11,28 +11,33 @@ import (
 
 // Hooks gives the hooks of the DecoratorController for Services.
 func Hooks() []metacontroller.Hook {
-	return []metacontroller.Hook{{Path: "/expose/sync", Serve: serveSync}}
+	return []metacontroller.Hook{
+		{Path: "/expose/customize", Serve: serveCustomize},
+		{Path: "/expose/sync", Serve: serveSync},
+	}
 }
 
 func serveSync(body []byte, _ time.Time) (any, error) {
 	var (
 		parent   service
 		observed []ingress
+		named    []namesake
 	)
 	_, err := metacontroller.DecodeDecorator(body, &metacontroller.Sync{
 		Parent:           &parent,
 		ParentAPIVersion: corev1.SchemeGroupVersion.String(),
 		ParentKind:       "Service",
 		Children:         []metacontroller.Group{metacontroller.Into(crdv1.APIVersion, crdv1.KindTCPIngress, &observed)},
+		Related:          []metacontroller.Group{metacontroller.Into(crdv1.APIVersion, crdv1.KindTCPIngress, &named)},
 	})
 	if err != nil {
 		return nil, err
 	}
-	return respond(&parent, observed), nil
+	return respond(&parent, observed, named), nil
 }
 
 // respond decides what becomes of one Service.
-func respond(parent *service, observed []ingress) metacontroller.DecoratorResponse {
+func respond(parent *service, observed []ingress, named []namesake) metacontroller.DecoratorResponse {
 	// A Service that is being deleted takes its TCPIngresses with it when it is
 	// gone. Until then connections may still end in peace.
 	if parent.DeletionTimestamp != nil {
@@ -47,10 +52,15 @@ func respond(parent *service, observed []ingress) metacontroller.DecoratorRespon
 		return complain(unchanged(observed), parent, problem)
 	}
 	response := metacontroller.DecoratorResponse{Attachments: make([]any, 0, len(list))}
+	var taken []string
 	for _, a := range list {
+		if isTaken(a.Metadata.Name, parent, named) {
+			taken = append(taken, a.Metadata.Name)
+			continue
+		}
 		response.Attachments = append(response.Attachments, a)
 	}
-	return complain(response, parent, "")
+	return complain(response, parent, takenText(taken))
 }
 
 // desired gives the TCPIngresses that the annotation asks for, or a sentence that

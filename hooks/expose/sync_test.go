@@ -24,9 +24,9 @@ var update = flag.Bool("update", false, "rewrite the recorded responses")
 func answer(t *testing.T, body []byte) []byte {
 	t.Helper()
 	hooks := Hooks()
-	require.Len(t, hooks, 1)
-	require.Equal(t, "/expose/sync", hooks[0].Path)
-	response, err := hooks[0].Serve(body, time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC))
+	require.Len(t, hooks, 2)
+	require.Equal(t, "/expose/sync", hooks[1].Path)
+	response, err := hooks[1].Serve(body, time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC))
 	require.NoError(t, err)
 	encoded, err := metacontroller.Encode(response)
 	require.NoError(t, err)
@@ -178,7 +178,7 @@ func TestWhatCannotBeReadIsAnError(t *testing.T) {
 	for name, broken := range cases {
 		t.Run(name, func(t *testing.T) {
 			require.False(t, whole == broken, "the body has been changed")
-			response, err := Hooks()[0].Serve([]byte(broken), time.Time{})
+			response, err := Hooks()[1].Serve([]byte(broken), time.Time{})
 			require.Error(t, err)
 			assert.Nil(t, response)
 		})

@@ -54,7 +54,7 @@ func TestHooksAreCalledOverHTTPSWithTheToken(t *testing.T) {
 	assert.Contains(t, environment, "GOMEMLIMIT", "the base's are kept")
 
 	for key, hooks := range map[string]int{
-		"CompositeController tcpingress": 2, "CompositeController tcpingressclass": 2, "DecoratorController tcpingress-expose": 1,
+		"CompositeController tcpingress": 2, "CompositeController tcpingressclass": 2, "DecoratorController tcpingress-expose": 2,
 	} {
 		t.Run(key, func(t *testing.T) {
 			var got controller

@@ -64,15 +64,14 @@ func (s *scene) exposeError(key, text string) *scene {
 // give it, is not taken over.
 func TestHandWrittenBesideAnnotated(t *testing.T) {
 	t.Parallel()
-	if serverSideApply() {
-		t.Skip("known and open: by server-side apply a TCPIngress of the same name is taken over, since the hook of Services is not told of it")
-	}
 	s := newScene(t).nginxClass().
 		ingress("a/game", "4000 -> game:25565").
-		annotated("a/game", "25565", "play=25565", "bedrock=19132/UDP").
-		ready("a/game").settled()
+		annotated("a/game", "25565, 19132/UDP", "play=25565", "bedrock=19132/UDP").
+		ready("a/game").ready("a/game-udp").settled()
+	s.exposeError("a/game", `A TCPIngress "game" exists already and was not made for this Service, so it is left alone: rename or delete it, or take the ports out of the annotation.`)
 	s.patch("Service", "a/game", `{"metadata":{"annotations":{"example.com/poke":"1"}}}`).settled().
 		tcpServices(data{"4000": "$a/game:25565"}).
-		patch("Service", "a/game", `{"metadata":{"annotations":{"nginx-stream.dev/expose":null}}}`).settled().
-		tcpServices(data{"4000": "$a/game:25565"})
+		remove("TCPIngress", "a/game").
+		tcpServices(data{"25565": "$a/game:25565"}).
+		exposeError("a/game", "")
 }

@@ -23,9 +23,11 @@ func TestPoolPortStays(t *testing.T) {
 		syncs(2, "TCPIngressClass", s.class).
 		tcpServices(data{"20001": "$a/mqtt:1883"})
 
-	// The status is lost, of the object and of the class.
+	// The status is lost, of the object and of the class. That of the object comes back
+	// with the next round or, as here, with the next change of the object.
 	s.patch("TCPIngress/status", "a/two", `{"status":null}`).
 		patch("TCPIngressClass/status", s.class, `{"status":null}`).
+		patch("TCPIngress", "a/two", `{"metadata":{"labels":{"touched":"true"}}}`).
 		ready("a/two").
 		status("TCPIngress", "a/two", "20001", "ports").
 		status("TCPIngressClass", s.class, "map[20001/TCP:$a/two/broker]", "listeners").
