@@ -80,6 +80,8 @@ func TestCompositeControllers(t *testing.T) {
 			children: []resource{
 				{APIVersion: "v1", Resource: "services"},
 				{APIVersion: "v1", Resource: "configmaps"},
+				{APIVersion: "apps/v1", Resource: "deployments"},
+				{APIVersion: "policy/v1", Resource: "poddisruptionbudgets"},
 				{APIVersion: "nginx-stream.dev/v1", Resource: "tcpingressslices"},
 			},
 		},

@@ -24,6 +24,7 @@ func CoreKinds() []Kind {
 		{APIVersion: "v1", Kind: "Pod", Resource: "pods", Namespaced: true},
 		{APIVersion: "discovery.k8s.io/v1", Kind: "EndpointSlice", Resource: "endpointslices", Namespaced: true},
 		{APIVersion: "apps/v1", Kind: "Deployment", Resource: "deployments", Namespaced: true},
+		{APIVersion: "policy/v1", Kind: "PodDisruptionBudget", Resource: "poddisruptionbudgets", Namespaced: true},
 	}
 }
 
