@@ -75,3 +75,16 @@ func TestHandWrittenBesideAnnotated(t *testing.T) {
 		tcpServices(data{"25565": "$a/game:25565"}).
 		exposeError("a/game", "")
 }
+
+// Two Services can ask for the same name; who comes first has it.
+func TestAnnotatedServicesMeetInAName(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).nginxClass().
+		annotated("a/dns", "53/UDP", "dns=53/UDP").ready("a/dns-udp").
+		annotated("a/dns-udp", "5353", "dns=5353").
+		exposeError("a/dns-udp", `A TCPIngress "dns-udp" exists already`).
+		udpServices(data{"53": "$a/dns:53"}).tcpServices(data{})
+	s.patch("Service", "a/dns", `{"metadata":{"annotations":{"nginx-stream.dev/expose":null}}}`).
+		exposeError("a/dns-udp", "").
+		tcpServices(data{"5353": "$a/dns-udp:5353"}).udpServices(data{})
+}
