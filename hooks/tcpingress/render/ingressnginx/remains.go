@@ -16,11 +16,11 @@ func (o Observed) InUse() bool {
 func (o Observed) Exists(protocol l4.Protocol) bool { return o.maps[protocol] != nil }
 
 // Remains gives the ConfigMaps that stay when nothing shall be rendered any more: those
-// with keys of others, emptied of ours.
+// with keys of others, emptied of ours. One that we never wrote to is not ours to say.
 func (p *Provider) Remains(o Observed) []*ConfigMap {
 	var children []*ConfigMap
 	for _, protocol := range p.enabled() {
-		if seen := o.maps[protocol]; seen.foreign() {
+		if seen := o.maps[protocol]; seen.foreign() && seen.fields.Has("metadata", "labels") {
 			children = append(children, p.configMap(p.name(protocol), map[string]string{}))
 		}
 	}
