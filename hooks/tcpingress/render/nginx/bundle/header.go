@@ -22,11 +22,15 @@ type Header struct {
 	Owner string
 	// Entry is where it leads. Its Backend.Port is 0 in a range.
 	l4.Entry
+	// Digest stands for all else that the rule says, where its text is spread over
+	// several places; "" where the server below says it all.
+	Digest string
 }
 
 const (
 	headerPrefix = "# "
 	headerArrow  = " -> "
+	digestPrefix = " digest="
 )
 
 // Listener names the port without the host: "6379/TCP", "30000-30100/UDP".
@@ -55,6 +59,9 @@ func (h *Header) String() string {
 	}
 	if h.SendProxy != l4.SendNone {
 		b.WriteString(" send=" + string(h.SendProxy))
+	}
+	if h.Digest != "" {
+		b.WriteString(digestPrefix + h.Digest)
 	}
 	return b.String()
 }
@@ -96,11 +103,14 @@ func (h *Header) parseBackend(text string) bool {
 	}
 	h.Backend.Namespace, h.Backend.Service = namespace, service
 	for option := range strings.FieldsSeq(options) {
-		switch option {
-		case "accept":
+		digest, isDigest := strings.CutPrefix(" "+option, digestPrefix)
+		switch {
+		case option == "accept":
 			h.AcceptProxy = true
-		case "send=" + string(l4.SendV1):
+		case option == "send="+string(l4.SendV1):
 			h.SendProxy = l4.SendV1
+		case isDigest:
+			h.Digest = digest
 		default:
 			return false
 		}

@@ -23,6 +23,10 @@ func TestHeader(t *testing.T) {
 			Key: l4.Key{Protocol: l4.TCP, Port: 8443, Host: "*.example.com"}, Owner: "data/db/tls",
 			Entry: l4.Entry{Backend: redis, AcceptProxy: true, SendProxy: l4.SendV1},
 		},
+		"# 8443/TCP/db.example.com data/db/tls -> data/redis:6379 digest=0a1b2c3d": {
+			Key: l4.Key{Protocol: l4.TCP, Port: 8443, Host: "db.example.com"}, Owner: "data/db/tls",
+			Entry: l4.Entry{Backend: redis}, Digest: "0a1b2c3d",
+		},
 	}
 	for line, want := range tests {
 		t.Run(line, func(t *testing.T) {

@@ -1,0 +1,140 @@
+package nginx
+
+import (
+	"strings"
+
+	"github.com/nginx-stream/tcpingress/hooks/tcpingress/l4"
+	"github.com/nginx-stream/tcpingress/hooks/tcpingress/render/nginx/bundle"
+)
+
+// unit is what is rendered for one port or range, whose text stands in one file.
+type unit struct {
+	protocol l4.Protocol
+	port     int32
+	text     string
+	// sockets is the number of sockets that it listens on.
+	sockets int
+}
+
+// block writes directives, each on a line of its own.
+type block struct{ strings.Builder }
+
+func (b *block) line(words ...string) {
+	b.WriteString("    " + strings.Join(words, " ") + ";\n")
+}
+
+// headers gives the comments before a listener's server, one for each host.
+func headers(l *l4.Listener, digest string) []bundle.Header {
+	h := bundle.Header{
+		Key:     l4.Key{Protocol: l.Protocol, Port: l.Port},
+		Owner:   l.Owner.String(),
+		Entry:   l4.Entry{Backend: l.Backend, AcceptProxy: l.AcceptProxy, SendProxy: l.SendProxy},
+		Digest:  digest,
+		EndPort: l.EndPort,
+	}
+	if len(l.Hosts) == 0 {
+		return []bundle.Header{h}
+	}
+	list := make([]bundle.Header, len(l.Hosts))
+	for i, host := range l.Hosts {
+		list[i] = h
+		list[i].Host = host
+	}
+	return list
+}
+
+// listenerName names the port, or the range, as logs and metrics have it.
+func listenerName(l *l4.Listener) string {
+	h := bundle.Header{Key: l4.Key{Protocol: l.Protocol, Port: l.Port}, EndPort: l.EndPort}
+	return h.Listener()
+}
+
+// plain renders a listener that has its port, or its range, to itself.
+func (p *Provider) plain(l *l4.Listener) unit {
+	var b block
+	b.WriteString(headers(l, "")[0].String() + "\n")
+	b.zone(l)
+	b.WriteString("server {\n")
+	ports := decimal(l.Port)
+	if l.EndPort != 0 {
+		ports += "-" + decimal(l.EndPort)
+	}
+	b.listen(l, ports)
+	b.line("set $listener", listenerName(l))
+	b.line("set $owner", l.Owner.String())
+	b.limits(l)
+	b.line("set $backend", p.address(l))
+	b.line("proxy_pass $backend")
+	b.WriteString("}\n")
+	return unit{protocol: l.Protocol, port: l.Port, text: b.String(), sockets: 2 * l.Size() * p.copies(l)}
+}
+
+// copies is how often nginx opens each socket of the listener: with reuseport once
+// for each worker.
+func (p *Provider) copies(l *l4.Listener) int {
+	if l.Protocol == l4.UDP {
+		return p.config.Workers
+	}
+	return 1
+}
+
+// listen opens the ports for IPv4 and IPv6. Without reuseport the workers would
+// scatter the packets of one UDP session; for TCP it would lose connections that
+// wait in the queue of a worker that ends.
+func (b *block) listen(l *l4.Listener, ports string) {
+	var options string
+	if l.Protocol == l4.UDP {
+		options = " udp reuseport"
+	}
+	if l.AcceptProxy {
+		options += " proxy_protocol"
+	}
+	b.line("listen " + ports + options)
+	b.line("listen [::]:" + ports + options)
+}
+
+// limits writes what belongs to the rule rather than to the port.
+func (b *block) limits(l *l4.Listener) {
+	for _, prefix := range l.AllowSources {
+		b.line("allow", prefix.String())
+	}
+	if len(l.AllowSources) > 0 {
+		b.line("deny all")
+	}
+	if l.ConnectionsPerClient > 0 {
+		b.line("limit_conn", zoneName(l), decimal(l.ConnectionsPerClient))
+	}
+	if l.ConnectTimeout > 0 {
+		b.line("proxy_connect_timeout", span(l.ConnectTimeout))
+	}
+	if l.IdleTimeout > 0 {
+		b.line("proxy_timeout", span(l.IdleTimeout))
+	}
+	if l.SendProxy == l4.SendV1 {
+		b.line("proxy_protocol on")
+	}
+}
+
+// zone declares where the connections of each client are counted. A megabyte holds
+// 16,000 clients; nothing of it is used before they come.
+func (b *block) zone(l *l4.Listener) {
+	if l.ConnectionsPerClient > 0 {
+		b.WriteString("limit_conn_zone $binary_remote_addr zone=" + zoneName(l) + ":1m;\n")
+	}
+}
+
+// zoneName has the key and the rule in it: nginx refuses a configuration in which a
+// zone changes its key under the same name.
+func zoneName(l *l4.Listener) string {
+	return "addr." + decimal(l.Port) + "." + string(l.Protocol) + "." + strings.ReplaceAll(l.Owner.String(), "/", ".")
+}
+
+// address of the backend, looked up when a client comes: a name that does not
+// resolve then harms nobody else.
+func (p *Provider) address(l *l4.Listener) string {
+	host := l.Backend.Service + "." + l.Backend.Namespace + ".svc." + p.config.ClusterDomain
+	if l.EndPort != 0 {
+		return host + ":$server_port"
+	}
+	return host + ":" + decimal(l.Backend.Port)
+}

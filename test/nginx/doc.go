@@ -1,0 +1,2 @@
+// Package nginx tests what is rendered for provider Nginx with the real nginx.
+package nginx
