@@ -1,6 +1,7 @@
 package nginx
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
@@ -17,6 +18,9 @@ import (
 	"github.com/nginx-stream/tcpingress/test/nginx/process"
 )
 
+// A thousand tables take a minute of two processors.
+var tables = flag.Int("tables", 250, "how many random tables nginx -t is given") //nolint:gochecknoglobals // a flag
+
 // config is the layout of a class for tests.
 func config(dir string) nginx.Config {
 	return nginx.Config{
@@ -25,7 +29,7 @@ func config(dir string) nginx.Config {
 	}
 }
 
-// any picks what a rule can say; the seed decides.
+// dice picks what a rule can say; the seed decides.
 type dice struct{ *rand.Rand }
 
 func (d dice) duration() time.Duration {
@@ -87,9 +91,9 @@ func (d dice) table(n int) l4.Table {
 // Whatever table comes, nginx takes what is made of it.
 func TestNginxTakesRandomTables(t *testing.T) {
 	t.Parallel()
-	rounds := 1000
+	rounds := *tables
 	if testing.Short() {
-		rounds = 50
+		rounds = min(rounds, 50)
 	}
 	n, err := process.New(t.TempDir(), "127.0.0.1:53")
 	require.NoError(t, err)
