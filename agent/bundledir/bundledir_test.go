@@ -1,0 +1,88 @@
+package bundledir
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/nginx-stream/tcpingress/hooks/tcpingress/render/nginx/bundle"
+)
+
+func TestRead(t *testing.T) {
+	sums := func(contents ...string) map[string]string {
+		files := map[string]string{}
+		for i := 0; i < len(contents); i += 2 {
+			files[contents[i]] = bundle.Sum(contents[i+1])
+		}
+		return files
+	}
+	tests := map[string]struct {
+		index      any
+		files      map[string]string
+		incomplete *IncompleteError
+		wantErr    string
+	}{
+		"everything is there": {
+			index: bundle.Index{Files: sums("nginx.conf", "a", "tcp-0.conf", "b")},
+			files: map[string]string{"nginx.conf": "a", "tcp-0.conf": "b"},
+		},
+		"a file that the index does not name is not read": {
+			index: bundle.Index{Files: sums("nginx.conf", "a")},
+			files: map[string]string{"nginx.conf": "a", "other": "b"},
+		},
+		"no index":                  {incomplete: &IncompleteError{File: "index.json", Missing: true}},
+		"an index without a config": {index: bundle.Index{}, wantErr: "index.json does not name nginx.conf"},
+		"an index that is none":     {index: "text", wantErr: "decoding index.json"},
+		"a file is missing": {
+			index:      bundle.Index{Files: sums("nginx.conf", "a", "tcp-0.conf", "b")},
+			files:      map[string]string{"nginx.conf": "a"},
+			incomplete: &IncompleteError{File: "tcp-0.conf", Missing: true},
+		},
+		"a file is older than the index": {
+			index:      bundle.Index{Files: sums("nginx.conf", "a", "tcp-0.conf", "b")},
+			files:      map[string]string{"nginx.conf": "a", "tcp-0.conf": "old"},
+			incomplete: &IncompleteError{File: "tcp-0.conf"},
+		},
+		"a name that leads elsewhere": {
+			index: bundle.Index{Files: sums("nginx.conf", "a", "../x", "b")}, files: map[string]string{"nginx.conf": "a"},
+			wantErr: `the file "../x", which it may not`,
+		},
+		"a name that the agent writes": {
+			index: bundle.Index{Files: sums("nginx.conf", "a", "generation.conf", "b")}, files: map[string]string{"nginx.conf": "a"},
+			wantErr: `the file "generation.conf", which it may not`,
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if tc.index != nil {
+				raw, err := json.Marshal(tc.index)
+				require.NoError(t, err)
+				require.NoError(t, os.WriteFile(filepath.Join(dir, bundle.IndexFile), raw, 0o600))
+			}
+			for file, content := range tc.files {
+				require.NoError(t, os.WriteFile(filepath.Join(dir, file), []byte(content), 0o600))
+			}
+			got, err := Read(dir)
+			switch {
+			case tc.wantErr != "":
+				assert.ErrorContains(t, err, tc.wantErr)
+			case tc.incomplete != nil:
+				var incomplete *IncompleteError
+				require.ErrorAs(t, err, &incomplete)
+				assert.Equal(t, tc.incomplete, incomplete)
+				assert.Contains(t, err.Error(), tc.incomplete.File)
+			default:
+				require.NoError(t, err)
+				assert.Len(t, got.Contents, len(got.Files))
+				for file, content := range got.Contents {
+					assert.Equal(t, tc.files[file], content)
+				}
+			}
+		})
+	}
+}
