@@ -56,7 +56,7 @@ func New(index *bundle.Index, contents map[string]string, pod *Pod) (*Generation
 	g.Files[bundle.ResolverFile] = resolver
 	g.Name = name(g.Files)
 	socket := filepath.Join(pod.SharedDir, bundle.GenerationSocket(g.Name))
-	g.Files[bundle.GenerationFile] = fmt.Sprintf("server {\n    listen %s;\n    return %s;\n}\n", quote("unix:"+socket), g.Name)
+	g.Files[bundle.GenerationFile] = fmt.Sprintf("server {\n    listen %s;\n    access_log off;\n    return %s;\n}\n", quote("unix:"+socket), g.Name)
 	return g, nil
 }
 

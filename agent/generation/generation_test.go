@@ -18,7 +18,7 @@ func TestNew(t *testing.T) {
 		"modules.conf":  "load_module \"/usr/lib/nginx/modules/ngx_stream_module.so\";\n",
 		"resolver.conf": "resolver 10.96.0.10;\nresolver_timeout 2000ms;\n",
 		"generation.conf": "server {\n    listen \"unix:/run/tcpingress/gen-" + got.Name + ".sock\";\n" +
-			"    return " + got.Name + ";\n}\n",
+			"    access_log off;\n    return " + got.Name + ";\n}\n",
 	}, got.Files)
 	assert.Regexp(t, "^[0-9a-f]{16}$", got.Name)
 }

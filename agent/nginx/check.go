@@ -1,0 +1,74 @@
+package nginx
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// Binary is the nginx that is run to check a configuration: the very one that loads
+// it.
+type Binary struct {
+	// Path is that of nginx, or its name in $PATH.
+	Path string
+	// Timeout bounds a check.
+	Timeout time.Duration
+}
+
+// RefusedError is that nginx does not accept a configuration.
+type RefusedError struct {
+	// Line is what nginx says of it.
+	Line string
+}
+
+func (e *RefusedError) Error() string { return e.Line }
+
+// Check runs "nginx -t". It harms no running nginx: it opens the log files without
+// changing them, writes no pid (but makes an empty file if there is none), and binds
+// only what is free, for a moment; it leaves a port or socket that is taken as it is,
+// and does not complain of it.
+func (b Binary) Check(ctx context.Context, config string) error {
+	ctx, cancel := context.WithTimeout(ctx, b.Timeout)
+	defer cancel()
+	output, err := exec.CommandContext(ctx, b.Path, "-t", "-q", "-e", "stderr", "-c", config).CombinedOutput()
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("checking configuration: %w", ctx.Err())
+	}
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		return fmt.Errorf("running nginx: %w", err)
+	}
+	if line := Complaint(string(output)); line != "" {
+		return &RefusedError{Line: line}
+	}
+	return &RefusedError{Line: "nginx -t: " + exit.Error() + ": " + strings.TrimSpace(string(output))}
+}
+
+// Complaint is the first line of nginx's log that is grave enough to keep it from
+// starting or reloading, without its time and process; "" for none. The first is the
+// cause, later ones follow from it.
+func Complaint(log string) string {
+	for line := range strings.Lines(log) {
+		for _, level := range []string{"[emerg] ", "[alert] "} {
+			if at := strings.Index(line, level); at >= 0 {
+				return level + withoutProcess(strings.TrimSpace(line[at+len(level):]))
+			}
+		}
+	}
+	return ""
+}
+
+// withoutProcess cuts "12#12: ".
+func withoutProcess(text string) string {
+	process, rest, ok := strings.Cut(text, ": ")
+	if ok && process != "" && strings.Trim(process, "0123456789#") == "" {
+		return rest
+	}
+	return text
+}
