@@ -37,44 +37,61 @@ func (p *Provider) configMap(name string, data map[string]string) *corev1ac.Conf
 	return child
 }
 
-// Budgets gives the bytes that each ConfigMap of servers has for listeners.
+// Budgets gives the bytes that each ConfigMap has for listeners.
 func (p *Provider) Budgets() []l4.Charge {
-	budgets := make([]l4.Charge, 0, shards)
+	names := make([]string, shards)
 	for shard := range shards {
-		empty := p.configMap(p.shardName(shard), map[string]string{shardFile(shard): ""})
-		budgets = append(budgets, l4.Charge{Child: p.child(shard), Bytes: budget - jsonSize(empty)})
+		names[shard] = shardFile(shard)
+	}
+	data := map[string]string{bundle.MainFile: p.mainFile(names, totals{sockets: 1 << 20})}
+	sums := map[string]string{bundle.MainFile: ""}
+	for _, name := range names {
+		sums[name] = ""
+	}
+	data[bundle.IndexFile] = p.index(sums)
+	budgets := make([]l4.Charge, 0, shards+1)
+	budgets = append(budgets, l4.Charge{Child: p.child(p.config.Name), Bytes: budget - jsonSize(p.configMap(p.config.Name, data))})
+	for shard := range shards {
+		name := p.shardName(shard)
+		empty := p.configMap(name, map[string]string{shardFile(shard): ""})
+		budgets = append(budgets, l4.Charge{Child: p.child(name), Bytes: budget - jsonSize(empty)})
 	}
 	return budgets
 }
 
-// Charges gives the bytes that the listener adds to the JSON of its ConfigMap, or
-// more: a rule that shares a port is charged for the port too.
+// Charges gives the bytes that the listener adds to the JSON of each ConfigMap, or
+// more: a rule that shares a port is charged for the port too, and for a server of
+// its own, which its neighbours may make necessary.
 func (p *Provider) Charges(l *l4.Listener) []l4.Charge {
-	if p.Check(l) != "" {
-		return nil
-	}
 	counted := *l
 	if counted.Backend.PortName != "" {
 		counted.Backend.PortName, counted.Backend.Port = "", 65535
 	}
-	if !canWrite(&counted) {
+	if !p.canWrite(&counted) {
 		return nil
 	}
-	var u unit
+	child := p.child(p.shardName(shardOf(l.Port)))
 	if len(l.Hosts) == 0 {
-		u = p.plain(&counted)
-	} else {
-		// With a server of its own, whoever makes that necessary.
-		counted.SendProxy = l4.SendV1
-		u = p.shared([]*l4.Listener{&counted})
+		u := p.plain(&counted)
+		return []l4.Charge{{Child: child, Bytes: textSize(u.text) + newLine}}
 	}
-	return []l4.Charge{{Child: p.child(shardOf(l.Port)), Bytes: jsonSize(u.text + "\n")}}
+	// Its maps may name the backends, or the sockets of servers.
+	s := newSharing(p, &counted)
+	bytes := max(textSize(s.render(true).text), textSize(s.render(false).text)) + newLine
+	for range l.Hosts {
+		bytes += max(0, len(p.address(&counted))-len("unix:"+s.socket(&counted)))
+	}
+	return []l4.Charge{
+		{Child: child, Bytes: bytes},
+		{Child: p.child(p.config.Name), Bytes: len(`        65535 $sni_65535_owner;\n`)},
+	}
 }
 
-// child names the ConfigMap of a shard for a message.
-func (p *Provider) child(shard int) string {
-	return "ConfigMap " + p.config.Namespace + "/" + p.shardName(shard)
-}
+// newLine is the size in JSON of the blank line between two servers.
+const newLine = len(`\n`)
+
+// child names a ConfigMap for a message.
+func (p *Provider) child(name string) string { return "ConfigMap " + p.config.Namespace + "/" + name }
 
 func jsonSize(value any) int {
 	encoded, err := json.Marshal(value)
@@ -82,4 +99,18 @@ func jsonSize(value any) int {
 		panic(fmt.Sprintf("encoding what was just made: %v", err))
 	}
 	return len(encoded)
+}
+
+// textSize is the size of the text within a JSON string, as encoding/json writes it.
+func textSize(text string) int {
+	size := len(text)
+	for i := range len(text) {
+		switch text[i] {
+		case '\n', '"', '\\':
+			size++
+		case '<', '>', '&':
+			size += len(`\u003e`) - 1
+		}
+	}
+	return size
 }

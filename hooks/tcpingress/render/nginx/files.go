@@ -12,7 +12,11 @@ import (
 // shards is the number of ConfigMaps over which servers are spread by their port.
 const shards = 16
 
-func shardOf(port int32) int { return int(port) % shards }
+// shardOf spreads round numbers too, of which there are more than others.
+func shardOf(port int32) int {
+	const golden = 2_654_435_769 // 2^32 divided by the golden ratio
+	return int(uint32(port) * golden >> 28)
+}
 
 // shardFile is the name of the file with the servers of a shard.
 func shardFile(shard int) string { return fmt.Sprintf("servers-%02d.conf", shard) }
@@ -28,40 +32,65 @@ func (p *Provider) ConfigMapNames() []string {
 
 func (p *Provider) shardName(shard int) string { return fmt.Sprintf("%s-%02d", p.config.Name, shard) }
 
-// units renders the table. Listeners that cannot be written are left out.
+// units renders the table. Listeners that cannot be written, or that want what an
+// earlier one has, are left out: nginx would refuse the whole.
 func (p *Provider) units(table l4.Table) []unit {
 	units := make([]unit, 0, len(table))
+	var taken ports
 	for i := 0; i < len(table); {
 		l := &table[i]
 		i++
-		switch {
-		case !canWrite(l) || p.Check(l) != "":
-		case len(l.Hosts) == 0:
-			units = append(units, p.plain(l))
-		default:
-			same := []*l4.Listener{l}
-			for ; i < len(table) && table[i].Port == l.Port && table[i].Protocol == l.Protocol; i++ {
-				if next := &table[i]; canWrite(next) && len(next.Hosts) > 0 {
-					same = append(same, next)
-				}
-			}
-			units = append(units, p.shared(same))
+		if !p.canWrite(l) || !taken.take(l) {
+			continue
 		}
+		if len(l.Hosts) == 0 {
+			units = append(units, p.plain(l))
+			continue
+		}
+		s := newSharing(p, l)
+		for ; i < len(table) && table[i].Port == l.Port && table[i].Protocol == l.Protocol; i++ {
+			if next := &table[i]; p.canWrite(next) {
+				s.add(next)
+			}
+		}
+		units = append(units, s.unit())
 	}
 	return units
+}
+
+func (p *Provider) canWrite(l *l4.Listener) bool { return canWrite(l) && p.Check(l) == "" }
+
+// ports are those that are given.
+type ports struct{ tcp, udp [(1 << 16) / 64]uint64 }
+
+// take takes the ports of the listener, if all of them are free.
+func (t *ports) take(l *l4.Listener) bool {
+	set := &t.tcp
+	if l.Protocol == l4.UDP {
+		set = &t.udp
+	}
+	for port := l.Port; port <= l.Last(); port++ {
+		if set[port/64]&(1<<(port%64)) != 0 {
+			return false
+		}
+	}
+	for port := l.Port; port <= l.Last(); port++ {
+		set[port/64] |= 1 << (port % 64)
+	}
+	return true
 }
 
 // Files renders the table into the files that the agent hands to nginx, by name.
 func (p *Provider) Files(table l4.Table) map[string]string {
 	var texts [shards]strings.Builder
-	sockets := 0
+	var total totals
 	for _, u := range p.units(table) {
 		b := &texts[shardOf(u.port)]
 		if b.Len() > 0 {
 			b.WriteString("\n")
 		}
 		b.WriteString(u.text)
-		sockets += u.sockets
+		total.add(&u)
 	}
 	files := make(map[string]string, shards+2)
 	var names []string
@@ -71,7 +100,7 @@ func (p *Provider) Files(table l4.Table) map[string]string {
 			files[shardFile(shard)] = texts[shard].String()
 		}
 	}
-	files[bundle.MainFile] = p.mainFile(names, sockets)
+	files[bundle.MainFile] = p.mainFile(names, total)
 	files[bundle.IndexFile] = p.index(files)
 	return files
 }

@@ -1,7 +1,9 @@
 package nginx
 
 import (
-	"fmt"
+	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,31 +21,49 @@ type Observed struct {
 	Problems []string
 
 	provider *Provider
-	// units holds, by each header, the text that begins with it, or has it.
+	// whole tells that the files are those of the index: the agent loads no others.
+	whole bool
+	// units holds, by each header, the text that it stands in.
 	units map[string]string
 }
 
 // Observe reads the observed ConfigMaps; others than those of the Config are ignored.
 func (p *Provider) Observe(configMaps []corev1.ConfigMap) Observed {
 	o := Observed{Entries: make(map[l4.Key]l4.Entry), provider: p, units: make(map[string]string)}
-	files := make(map[string]string, shards)
-	for shard := range shards {
-		files[p.shardName(shard)] = shardFile(shard)
-	}
+	names := p.ConfigMapNames()
+	files := make(map[string]string, len(names)+1)
 	for i := range configMaps {
 		cm := &configMaps[i]
-		file, known := files[cm.Name]
-		if cm.Namespace != p.config.Namespace || !known && cm.Name != p.config.Name {
+		if cm.Namespace != p.config.Namespace || !slices.Contains(names, cm.Name) {
 			continue
 		}
 		if cm.Immutable != nil && *cm.Immutable {
-			o.Problems = append(o.Problems, fmt.Sprintf("ConfigMap %s/%s is immutable, so that its ports cannot change; let it be made anew without immutable.", cm.Namespace, cm.Name))
+			o.Problems = append(o.Problems, p.child(cm.Name)+" is immutable, so that its ports cannot change; let it be made anew without immutable.")
 		}
-		if known && cm.DeletionTimestamp == nil {
-			o.read(cm.Data[file])
+		if cm.DeletionTimestamp == nil {
+			maps.Copy(files, cm.Data)
 		}
 	}
+	slices.Sort(o.Problems)
+	for shard := range shards {
+		o.read(files[shardFile(shard)])
+	}
+	o.whole = isWhole(files)
 	return o
+}
+
+// isWhole tells whether the files are those of the index.
+func isWhole(files map[string]string) bool {
+	var index bundle.Index
+	if json.Unmarshal([]byte(files[bundle.IndexFile]), &index) != nil {
+		return false
+	}
+	for name, sum := range index.Files {
+		if content, ok := files[name]; !ok || bundle.Sum(content) != sum {
+			return false
+		}
+	}
+	return len(index.Files) > 0
 }
 
 func (o *Observed) read(file string) {
@@ -74,14 +94,14 @@ func (o *Observed) enter(h *bundle.Header) {
 	}
 }
 
-// Live tells whether the observed files say exactly what the listener says.
+// Live tells whether the observed files say exactly what the listener says, and are
+// all there.
 func (o Observed) Live(l *l4.Listener) bool {
-	if o.provider == nil || !canWrite(l) || o.provider.Check(l) != "" {
+	if !o.whole || !o.provider.canWrite(l) {
 		return false
 	}
 	if len(l.Hosts) == 0 {
-		text := o.provider.plain(l).text
-		return o.units[strings.TrimSuffix(headers(l, "")[0].String(), "\n")] == text
+		return o.units[headers(l, "")[0].String()] == o.provider.plain(l).text
 	}
 	for _, h := range headers(l, o.provider.digest(l)) {
 		if _, ok := o.units[h.String()]; !ok {

@@ -51,8 +51,15 @@ type Provider struct {
 	reserved []int32
 }
 
-// New makes a Provider.
+// New makes a Provider. It panics if Dir cannot be written into a configuration.
 func New(c Config) *Provider {
+	if !isPath(c.Dir) {
+		panic(fmt.Sprintf("directory %q: must be absolute, of letters, digits, '.', '_' and '-'", c.Dir))
+	}
+	if !isName(c.ClusterDomain) {
+		c.ClusterDomain = "cluster.local"
+	}
+	c.TrustedProxies = slices.DeleteFunc(slices.Clone(c.TrustedProxies), func(x netip.Prefix) bool { return !x.IsValid() })
 	reserved := append(slices.Clone(c.Reserved), bundle.AgentPort)
 	slices.Sort(reserved)
 	return &Provider{config: c, reserved: slices.Compact(reserved)}
@@ -60,6 +67,9 @@ func New(c Config) *Provider {
 
 // Check gives the field of the listener that nginx cannot express, as its path in
 // the rule, or "".
+//
+// With hosts, a rule that tells its clients apart cannot send their addresses: its
+// server is behind a socket, whose path nginx would write into the PROXY header.
 func (p *Provider) Check(l *l4.Listener) string {
 	udp := l.Protocol == l4.UDP
 	switch {
@@ -68,6 +78,8 @@ func (p *Provider) Check(l *l4.Listener) string {
 	case udp && l.AcceptProxy:
 		return "proxyProtocol.accept"
 	case l.SendProxy != l4.SendNone && (udp || l.SendProxy != l4.SendV1):
+		return "proxyProtocol.send"
+	case l.SendProxy != l4.SendNone && len(l.Hosts) > 0 && (len(l.AllowSources) > 0 || l.ConnectionsPerClient != 0):
 		return "proxyProtocol.send"
 	case udp && l.ConnectTimeout != 0:
 		return "timeouts.connect"

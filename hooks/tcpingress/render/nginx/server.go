@@ -1,7 +1,9 @@
 package nginx
 
 import (
+	"fmt"
 	"strings"
+	"time"
 
 	"github.com/nginx-stream/tcpingress/hooks/tcpingress/l4"
 	"github.com/nginx-stream/tcpingress/hooks/tcpingress/render/nginx/bundle"
@@ -14,6 +16,8 @@ type unit struct {
 	text     string
 	// sockets is the number of sockets that it listens on.
 	sockets int
+	// shared tells that the port is shared by hosts.
+	shared bool
 }
 
 // block writes directives, each on a line of its own.
@@ -53,7 +57,7 @@ func listenerName(l *l4.Listener) string {
 func (p *Provider) plain(l *l4.Listener) unit {
 	var b block
 	b.WriteString(headers(l, "")[0].String() + "\n")
-	b.zone(l)
+	p.zone(&b, l)
 	b.WriteString("server {\n")
 	ports := decimal(l.Port)
 	if l.EndPort != 0 {
@@ -62,7 +66,11 @@ func (p *Provider) plain(l *l4.Listener) unit {
 	b.listen(l, ports)
 	b.line("set $listener", listenerName(l))
 	b.line("set $owner", l.Owner.String())
-	b.limits(l)
+	b.clients(l)
+	b.timeouts(l)
+	if l.SendProxy == l4.SendV1 {
+		b.line("proxy_protocol on")
+	}
 	b.line("set $backend", p.address(l))
 	b.line("proxy_pass $backend")
 	b.WriteString("}\n")
@@ -93,8 +101,8 @@ func (b *block) listen(l *l4.Listener, ports string) {
 	b.line("listen [::]:" + ports + options)
 }
 
-// limits writes what belongs to the rule rather than to the port.
-func (b *block) limits(l *l4.Listener) {
+// clients says who may connect, and how often.
+func (b *block) clients(l *l4.Listener) {
 	for _, prefix := range l.AllowSources {
 		b.line("allow", prefix.String())
 	}
@@ -104,23 +112,49 @@ func (b *block) limits(l *l4.Listener) {
 	if l.ConnectionsPerClient > 0 {
 		b.line("limit_conn", zoneName(l), decimal(l.ConnectionsPerClient))
 	}
-	if l.ConnectTimeout > 0 {
-		b.line("proxy_connect_timeout", span(l.ConnectTimeout))
-	}
-	if l.IdleTimeout > 0 {
-		b.line("proxy_timeout", span(l.IdleTimeout))
-	}
-	if l.SendProxy == l4.SendV1 {
-		b.line("proxy_protocol on")
+}
+
+const (
+	// idleTCP is nginx's own default.
+	idleTCP = 10 * time.Minute
+	// idleUDP is shorter: nobody says when a UDP session is over, and a client that
+	// asks from a new port each time would hold two connections for each question.
+	idleUDP = time.Minute
+)
+
+// idle is how long a session may be silent.
+func idle(l *l4.Listener) time.Duration {
+	switch {
+	case l.IdleTimeout > 0:
+		return l.IdleTimeout
+	case l.Protocol == l4.UDP:
+		return idleUDP
+	default:
+		return idleTCP
 	}
 }
 
-// zone declares where the connections of each client are counted. A megabyte holds
-// 16,000 clients; nothing of it is used before they come.
-func (b *block) zone(l *l4.Listener) {
-	if l.ConnectionsPerClient > 0 {
-		b.WriteString("limit_conn_zone $binary_remote_addr zone=" + zoneName(l) + ":1m;\n")
+func (b *block) timeouts(l *l4.Listener) {
+	if l.ConnectTimeout > 0 {
+		b.line("proxy_connect_timeout", span(l.ConnectTimeout))
 	}
+	if d := idle(l); d != idleTCP {
+		b.line("proxy_timeout", span(d))
+	}
+}
+
+// zone declares where the connections of each client are counted, with room for as
+// many clients as there can be sessions. Memory is used when they come only.
+func (p *Provider) zone(b *block, l *l4.Listener) {
+	if l.ConnectionsPerClient <= 0 {
+		return
+	}
+	const (
+		client  = 64 // bytes
+		overall = 64 << 10
+	)
+	kibibytes := (p.config.Workers*p.config.Sessions*client*9/8 + overall) >> 10
+	fmt.Fprintf(b, "limit_conn_zone $binary_remote_addr zone=%s:%dk;\n", zoneName(l), kibibytes)
 }
 
 // zoneName has the key and the rule in it: nginx refuses a configuration in which a
@@ -133,7 +167,7 @@ func zoneName(l *l4.Listener) string {
 // resolve then harms nobody else.
 func (p *Provider) address(l *l4.Listener) string {
 	host := l.Backend.Service + "." + l.Backend.Namespace + ".svc." + p.config.ClusterDomain
-	if l.EndPort != 0 {
+	if l.Backend.Port == 0 {
 		return host + ":$server_port"
 	}
 	return host + ":" + decimal(l.Backend.Port)

@@ -5,116 +5,161 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/nginx-stream/tcpingress/hooks/tcpingress/l4"
 )
 
 // sharing is a TLS port that several rules have, each with hosts of its own.
+//
+// The server of the port reads the name that the client asks for. Where the rules
+// say the same of timeouts and of what is sent, and nothing of their clients, it
+// leads to the backends. Else it leads to a server for each rule, behind a socket,
+// and tells it the client in a PROXY header, which it can do for all or for none.
+//
+// No variable that is made from the name may be used by set, allow or limit_conn:
+// they run before the name is read, and its empty value would stay.
 type sharing struct {
 	*Provider
 	listeners []*l4.Listener
 }
 
-// apart tells whether the rules need servers of their own, because one of them says
-// something that a server can say of all its connections only.
+func newSharing(p *Provider, first *l4.Listener) *sharing {
+	return &sharing{p, []*l4.Listener{first}}
+}
+
+// add adds a rule, unless it wants what another has: nginx would refuse the whole.
+func (s *sharing) add(l *l4.Listener) {
+	clash := len(l.Hosts) == 0 || l.AcceptProxy != s.listeners[0].AcceptProxy || slices.ContainsFunc(s.listeners, func(other *l4.Listener) bool {
+		return other.Owner == l.Owner || slices.ContainsFunc(l.Hosts, func(host string) bool { return slices.Contains(other.Hosts, host) })
+	})
+	if !clash {
+		s.listeners = append(s.listeners, l)
+	}
+}
+
+// apart tells whether the rules need servers of their own.
 func (s *sharing) apart() bool {
+	first := s.listeners[0]
 	return slices.ContainsFunc(s.listeners, func(l *l4.Listener) bool {
-		return len(l.AllowSources) > 0 || l.ConnectTimeout != 0 || l.IdleTimeout != 0 ||
-			l.ConnectionsPerClient != 0 || l.SendProxy != l4.SendNone
+		return len(l.AllowSources) > 0 || l.ConnectionsPerClient != 0 ||
+			l.ConnectTimeout != first.ConnectTimeout || idle(l) != idle(first) || l.SendProxy != first.SendProxy
 	})
 }
 
-// shared renders the port: a server that reads the name which the client asks for
-// and nothing else, and behind it, if they must be apart, a server for each rule.
-//
-// No variable that is made from the name may be used by set, allow or limit_conn:
-// they run before the name is read, and its empty value would stay.
-func (p *Provider) shared(listeners []*l4.Listener) unit {
-	s := &sharing{p, listeners}
-	first := listeners[0]
-	port := decimal(first.Port)
+// unit renders the port.
+func (s *sharing) unit() unit { return s.render(s.apart()) }
+
+func (s *sharing) render(apart bool) unit {
+	first := s.listeners[0]
+	u := unit{protocol: l4.TCP, port: first.Port, sockets: 2, shared: true}
 	var b block
-	for _, l := range listeners {
-		for _, h := range headers(l, p.digest(l)) {
+	for _, l := range s.listeners {
+		for _, h := range headers(l, s.digest(l)) {
 			b.WriteString(h.String() + "\n")
 		}
 	}
-	apart := s.apart()
-	s.writeMaps(&b, port, apart)
-	fmt.Fprintf(&b, "log_format session_%s escape=json '%s';\n", port, sessionFormat("$sni_"+port+"_owner"))
+	s.maps(&b, apart)
+	s.front(&b, apart)
+	if apart {
+		for _, l := range s.listeners {
+			s.inner(&b, l)
+			u.sockets++
+		}
+	}
+	u.text = b.String()
+	return u
+}
+
+// front is the server of the port.
+func (s *sharing) front(b *block, apart bool) {
+	first := s.listeners[0]
 	b.WriteString("server {\n")
-	b.listen(first, port)
+	b.listen(first, decimal(first.Port))
 	b.line("ssl_preread on")
 	b.line("set $listener", listenerName(first))
-	// A session of a rule that has a server of its own is told of there.
-	b.line("access_log", p.path(accessLog), "session_"+port, "buffer=64k flush=1s", "if=$sni_"+port+"_told")
 	if apart {
+		s.access(b, "if=$told_here")
+		// The rule's own server is the one to end a silent session.
+		const later = 10
+		seconds := 0
+		for _, l := range s.listeners {
+			seconds = max(seconds, int(idle(l).Seconds())+later)
+		}
+		fmt.Fprintf(b, "    proxy_timeout %ds;\n", seconds)
+	} else {
+		b.timeouts(first)
+	}
+	if apart || first.SendProxy == l4.SendV1 {
 		b.line("proxy_protocol on")
 	}
-	b.line("proxy_pass $sni_" + port + "_backend")
+	b.line("proxy_pass " + s.variable("backend"))
 	b.WriteString("}\n")
-	sockets := 2
-	if apart {
-		for _, l := range listeners {
-			s.writeInner(&b, l)
-			sockets++
-		}
-	}
-	return unit{protocol: l4.TCP, port: first.Port, text: b.String(), sockets: sockets}
 }
 
-// writeMaps writes where each host leads and whose it is. A name that nobody has
-// leads nowhere, which closes the connection.
-func (s *sharing) writeMaps(b *block, port string, apart bool) {
-	write := func(name, fallback string, value func(*l4.Listener) string) {
-		fmt.Fprintf(b, "map $ssl_preread_server_name $sni_%s_%s {\n", port, name)
-		b.line("hostnames")
-		b.line("default", fallback)
-		for _, l := range s.listeners {
-			for _, host := range l.Hosts {
-				b.line(mapKey(host), value(l))
-			}
-		}
-		b.WriteString("}\n")
-	}
-	backend := s.address
-	if apart {
-		backend = func(l *l4.Listener) string { return "unix:" + s.socket(l) }
-	}
-	write("backend", `""`, backend)
-	write("owner", `""`, func(l *l4.Listener) string { return l.Owner.String() })
-	if apart {
-		write("told", "1", func(*l4.Listener) string { return "0" })
-	} else {
-		fmt.Fprintf(b, "map \"\" $sni_%s_told {\n", port)
-		b.line("default 1")
-		b.WriteString("}\n")
-	}
-}
-
-func (s *sharing) writeInner(b *block, l *l4.Listener) {
-	b.zone(l)
+// inner is the server of one rule. If the backend wants the PROXY header, it gets
+// the one that the server of the port made, which goes through as it is.
+func (s *sharing) inner(b *block, l *l4.Listener) {
+	b.WriteString("# for " + l.Owner.String() + "\n")
+	s.zone(b, l)
 	b.WriteString("server {\n")
-	b.line("listen unix:"+s.socket(l), "proxy_protocol")
-	b.line("set_real_ip_from unix:")
+	if l.SendProxy == l4.SendV1 {
+		b.line("listen unix:" + s.socket(l))
+	} else {
+		b.line("listen unix:"+s.socket(l), "proxy_protocol")
+		b.line("set_real_ip_from unix:")
+	}
 	b.line("set $listener", listenerName(l))
 	b.line("set $owner", l.Owner.String())
-	b.limits(l)
+	b.clients(l)
+	b.timeouts(l)
 	b.line("set $backend", s.address(l))
 	b.line("proxy_pass $backend")
 	b.WriteString("}\n")
 }
 
-// socket is where the server of a rule listens: a path of at most 107 bytes.
+// variable names a variable of the port.
+func (s *sharing) variable(name string) string {
+	return "$sni_" + decimal(s.listeners[0].Port) + "_" + name
+}
+
+// maps say where each host leads and whose it is. A name that nobody has leads
+// nowhere, which closes the connection.
+func (s *sharing) maps(b *block, apart bool) {
+	backend := s.address
+	if apart {
+		backend = func(l *l4.Listener) string { return "unix:" + s.socket(l) }
+	}
+	s.mapping(b, "backend", backend)
+	s.mapping(b, "owner", func(l *l4.Listener) string { return l.Owner.String() })
+}
+
+func (s *sharing) mapping(b *block, name string, value func(*l4.Listener) string) {
+	b.WriteString("map $ssl_preread_server_name " + s.variable(name) + " {\n")
+	b.line("hostnames")
+	b.line(`default ""`)
+	for _, l := range s.listeners {
+		text := value(l)
+		for _, host := range l.Hosts {
+			b.line(mapKey(host), text)
+		}
+	}
+	b.WriteString("}\n")
+}
+
+// socket is where the server of a rule listens: a path of at most 107 bytes. What is
+// spoken there is in its name, since for a moment old workers send to new ones.
 func (s *sharing) socket(l *l4.Listener) string {
-	sum := sha256.Sum256([]byte(l.Owner.String()))
+	sum := sha256.Sum256([]byte(string(l.SendProxy) + " " + l.Owner.String()))
 	return s.path("sni-" + decimal(l.Port) + "-" + hex.EncodeToString(sum[:6]) + ".sock")
 }
 
-// digest stands for all that the listener says besides its hosts and its owner.
+// digest stands for all that the listener says besides what its header says.
 func (p *Provider) digest(l *l4.Listener) string {
 	var b block
-	b.limits(l)
+	b.WriteString(strings.Join(l.Hosts, " ") + "\n")
+	b.clients(l)
+	b.timeouts(l)
 	b.line(p.address(l))
 	sum := sha256.Sum256([]byte(b.String()))
 	return hex.EncodeToString(sum[:4])

@@ -1,42 +1,64 @@
 package nginx
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/nginx-stream/tcpingress/hooks/tcpingress/l4"
 )
 
-// isWord tells whether the text is one word for nginx as it stands: no blank,
-// quote, brace, semicolon, dollar, backslash or comment sign can be in it.
-func isWord(text string) bool {
+// isLabel tells whether the text is a DNS label. It is one word for nginx as it
+// stands: no blank, quote, brace, semicolon, dollar, backslash or comment sign.
+func isLabel(text string) bool {
+	if text == "" || len(text) > 63 || text[0] == '-' || text[len(text)-1] == '-' {
+		return false
+	}
+	for i := range len(text) {
+		if c := text[i]; c != '-' && (c < '0' || c > '9') && (c < 'a' || c > 'z') {
+			return false
+		}
+	}
+	return true
+}
+
+// isName tells whether the text is a series of DNS labels.
+func isName(text string) bool {
+	for label := range strings.SplitSeq(text, ".") {
+		if !isLabel(label) {
+			return false
+		}
+	}
+	return len(text) <= 253
+}
+
+// isHost tells whether the text is a name, or a name behind "*.".
+func isHost(text string) bool { return len(text) <= 253 && isName(strings.TrimPrefix(text, "*.")) }
+
+// isPath tells whether the text is an absolute path that needs no quotes.
+func isPath(text string) bool {
 	for i := range len(text) {
 		switch c := text[i]; {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '.', c == '_':
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '.', c == '_', c == '/':
 		default:
 			return false
 		}
 	}
-	return text != ""
-}
-
-// isHost tells whether the text is a name, or a name behind "*.".
-func isHost(text string) bool {
-	if len(text) > 2 && text[:2] == "*." {
-		text = text[2:]
-	}
-	return isWord(text) && text[0] != '.'
+	return strings.HasPrefix(text, "/")
 }
 
 // canWrite tells whether nothing in the listener could be read as something else.
 func canWrite(l *l4.Listener) bool {
-	for _, text := range []string{l.Owner.Namespace, l.Owner.Name, l.Owner.Rule, l.Backend.Namespace, l.Backend.Service} {
-		if !isWord(text) {
-			return false
-		}
+	switch {
+	case l.Protocol != l4.TCP && l.Protocol != l4.UDP,
+		!isLabel(l.Owner.Namespace), !isName(l.Owner.Name), !isLabel(l.Owner.Rule),
+		!isLabel(l.Backend.Namespace), !isLabel(l.Backend.Service),
+		l.ConnectTimeout < 0, l.IdleTimeout < 0, l.ConnectionsPerClient < 0, l.ConnectionsPerClient > maxConnections:
+		return false
 	}
-	for _, host := range l.Hosts {
-		if !isHost(host) {
+	for i, host := range l.Hosts {
+		if !isHost(host) || slices.Contains(l.Hosts[:i], host) {
 			return false
 		}
 	}
@@ -48,12 +70,12 @@ func canWrite(l *l4.Listener) bool {
 	return isPort(l.Port) && (l.EndPort == 0 || isPort(l.EndPort) && l.EndPort > l.Port) && hasBackend(l)
 }
 
+// maxConnections is the highest limit_conn that nginx takes.
+const maxConnections = 65535
+
 // hasBackend tells whether the backend has a number, which only a range may lack.
 func hasBackend(l *l4.Listener) bool {
-	if l.Backend.PortName != "" {
-		return false
-	}
-	return isPort(l.Backend.Port) && l.EndPort == 0 || l.Backend.Port == 0 && l.EndPort != 0
+	return l.Backend.PortName == "" && (l.EndPort == 0) == (l.Backend.Port != 0) && (l.EndPort != 0 || isPort(l.Backend.Port))
 }
 
 func isPort(port int32) bool { return 1 <= port && port <= 65535 }
