@@ -98,6 +98,22 @@ func (s Store) Linked() string {
 	return name
 }
 
+// Names are those of all generations that are whole.
+func (s Store) Names() ([]string, error) {
+	entries, err := os.ReadDir(s.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("reading shared directory: %w", err)
+	}
+	var names []string
+	for _, entry := range entries {
+		name, ours := strings.CutPrefix(entry.Name(), dirPrefix)
+		if ours && entry.IsDir() && !strings.HasSuffix(name, unfinished) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
 // Load reads a generation back.
 func (s Store) Load(name string) (*Generation, error) {
 	entries, err := os.ReadDir(s.Path(name))

@@ -30,6 +30,9 @@ func TestStore(t *testing.T) {
 	}
 
 	require.NoError(t, os.Mkdir(s.Path("c.unfinished"), 0o755))
+	names, err := s.Names()
+	require.NoError(t, err)
+	assert.Equal(t, []string{"a", "b"}, names)
 	require.NoError(t, s.Clean("b"))
 	assert.NoDirExists(t, s.Path("a"))
 	assert.NoDirExists(t, s.Path("c.unfinished"))

@@ -102,6 +102,12 @@ func (p Processes) Workers() ([]Worker, error) {
 	return workers, nil
 }
 
+// Quitting tells whether nginx was asked to end and waits for its last connections.
+// It must not be asked to reload then: it would start anew.
+func Quitting(workers []Worker) bool {
+	return len(workers) > 0 && !slices.ContainsFunc(workers, func(w Worker) bool { return !w.Old })
+}
+
 // EndOldest ends the oldest of the old workers until at most that many are left,
 // with the connections that they have. It gives the number of old workers left, and
 // that of those it ended.

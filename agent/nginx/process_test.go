@@ -73,3 +73,9 @@ func TestWorkers(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []int{2, 0}, []int{left, ended})
 }
+
+func TestQuitting(t *testing.T) {
+	assert.False(t, Quitting(nil), "it starts")
+	assert.False(t, Quitting([]Worker{{Old: true}, {}}))
+	assert.True(t, Quitting([]Worker{{Old: true}, {Old: true}}))
+}

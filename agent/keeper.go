@@ -1,0 +1,389 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/nginx-stream/tcpingress/agent/bundledir"
+	"github.com/nginx-stream/tcpingress/agent/generation"
+	"github.com/nginx-stream/tcpingress/agent/nginx"
+	"github.com/nginx-stream/tcpingress/hooks/tcpingress/render/nginx/bundle"
+)
+
+const (
+	defaultReloadInterval = 2 * time.Second
+	defaultMaxOldWorkers  = 16
+	// askTimeout is for one question to one socket.
+	askTimeout = time.Second
+	// askPause is between two questions while a generation is waited for.
+	askPause = 3 * time.Millisecond
+)
+
+// keeper makes nginx serve what is mounted. All its methods run in one goroutine.
+type keeper struct {
+	Options
+	store     generation.Store
+	processes nginx.Processes
+	binary    nginx.Binary
+	errorLog  nginx.ErrorLog
+	status    *statusBox
+
+	// index is the mounted one that was dealt with last.
+	index []byte
+	// wanted is what was made of it, nil once nothing is left to do.
+	wanted         *generation.Generation
+	reloadInterval time.Duration
+	maxOldWorkers  int
+	// good answered, and is what a refused generation is replaced with.
+	good string
+	// master is the pid that was met last, 0 for none.
+	master     int
+	lastReload time.Time
+	retryAt    time.Time
+	// linked is where the error log stood when the link was set last.
+	linked nginx.Mark
+}
+
+func newKeeper(o Options, status *statusBox) *keeper {
+	path := func(name string) string { return filepath.Join(o.SharedDir, name) }
+	return &keeper{
+		Options:        o,
+		store:          generation.Store{Dir: o.SharedDir},
+		processes:      nginx.Processes{PIDFile: path(bundle.PIDFile), Proc: o.Proc},
+		binary:         nginx.Binary{Path: o.Nginx, Timeout: o.CheckTimeout},
+		errorLog:       nginx.ErrorLog{Path: path(bundle.ErrorLog)},
+		status:         status,
+		reloadInterval: defaultReloadInterval,
+		maxOldWorkers:  defaultMaxOldWorkers,
+	}
+}
+
+// takeUp finds out what nginx serves already, without disturbing it.
+func (k *keeper) takeUp(ctx context.Context) error {
+	if err := k.store.Prepare(); err != nil {
+		return err
+	}
+	if k.master = k.processes.Master(); k.master == 0 {
+		return nil
+	}
+	names, err := k.store.Names()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if !k.answers(ctx, name) {
+			continue
+		}
+		// An earlier agent may have ended between the link and the answer.
+		if k.store.Linked() != name {
+			if err := k.link(name); err != nil {
+				return err
+			}
+		}
+		k.Logger.InfoContext(ctx, "nginx is already serving", slog.String("generation", name))
+		return k.live(name)
+	}
+	return nil
+}
+
+// step looks at everything once, and does what is to be done.
+func (k *keeper) step(ctx context.Context) error {
+	if err := k.observe(ctx); err != nil {
+		return err
+	}
+	if err := k.readMounted(ctx); err != nil {
+		return err
+	}
+	if k.wanted != nil && !k.status.get().Quitting && !time.Now().Before(k.lastReload.Add(k.reloadInterval)) {
+		if err := k.apply(ctx, k.wanted); err != nil {
+			return err
+		}
+	}
+	return k.boundOldWorkers(ctx)
+}
+
+// observe meets new masters, and finds out whether what is linked is served.
+func (k *keeper) observe(ctx context.Context) error {
+	master := k.processes.Master()
+	workers, err := k.processes.Workers()
+	if err != nil {
+		return err
+	}
+	k.status.change(func(s *Status) { s.Running, s.Quitting = master != 0, nginx.Quitting(workers) })
+	name := k.store.Linked()
+	met := master != k.master
+	k.master = master
+	switch {
+	case master == 0:
+		k.notLive()
+		return k.replaceWhatKeepsNginxFromStarting(ctx, name)
+	case name == "" || nginx.Quitting(workers):
+		return nil
+	case met:
+		k.Logger.InfoContext(ctx, "nginx has started", slog.Int("pid", master))
+		k.status.change(func(s *Status) { s.Starts++ })
+		return k.verify(ctx, name)
+	case k.answers(ctx, name):
+		return k.live(name)
+	default:
+		k.notLive()
+		if time.Now().Before(k.retryAt) {
+			return nil
+		}
+		k.retryAt = time.Now().Add(k.Retry)
+		k.Logger.WarnContext(ctx, "nginx does not serve what is linked; reloading", slog.String("generation", name))
+		return k.reloadAndVerify(ctx, name)
+	}
+}
+
+// replaceWhatKeepsNginxFromStarting is for a generation that was written while nginx
+// was down, and with which it does not come up, such as one with a port that is taken.
+func (k *keeper) replaceWhatKeepsNginxFromStarting(ctx context.Context, name string) error {
+	if k.good == "" || name == k.good {
+		return nil
+	}
+	reason := k.errorLog.Since(k.linked)
+	if reason == "" {
+		return nil
+	}
+	k.refuse(ctx, name, reason)
+	return k.link(k.good)
+}
+
+// readMounted makes a generation of what is mounted, if that is new or was refused a
+// while ago.
+func (k *keeper) readMounted(ctx context.Context) error {
+	raw, err := bundledir.ReadIndex(k.ConfigDir)
+	refused := k.status.get().Refused != nil
+	if err == nil && bytes.Equal(raw, k.index) && !(refused && time.Now().After(k.retryAt)) {
+		return nil
+	}
+	g, set, err := k.mounted()
+	if err != nil {
+		text := sentence(err)
+		if k.status.get().Waiting != text {
+			k.Logger.WarnContext(ctx, "what is mounted cannot be used", slog.String("reason", text))
+		}
+		k.status.change(func(s *Status) { s.Waiting = text })
+		return nil
+	}
+	k.status.change(func(s *Status) { s.Waiting = "" })
+	k.index, k.wanted = raw, g
+	k.reloadInterval, k.maxOldWorkers = defaultReloadInterval, defaultMaxOldWorkers
+	if d, err := time.ParseDuration(set.ReloadInterval); err == nil && d > 0 {
+		k.reloadInterval = d
+	}
+	if set.MaxOldWorkers > 0 {
+		k.maxOldWorkers = set.MaxOldWorkers
+	}
+	return nil
+}
+
+func (k *keeper) mounted() (*generation.Generation, *bundledir.Set, error) {
+	set, err := bundledir.Read(k.ConfigDir)
+	if err != nil {
+		return nil, nil, err
+	}
+	resolvConf, err := os.ReadFile(k.ResolvConf)
+	if err != nil && len(set.Resolvers) == 0 {
+		return nil, nil, fmt.Errorf("reading resolv.conf: %w", err)
+	}
+	pod := generation.Pod{SharedDir: k.SharedDir, LoadModules: k.LoadModules, ResolvConf: string(resolvConf)}
+	g, err := generation.New(&set.Index, set.Contents, &pod)
+	return g, set, err
+}
+
+// sentence makes one of an error that is none yet.
+func sentence(err error) string {
+	var incomplete *bundledir.IncompleteError
+	if errors.As(err, &incomplete) {
+		return incomplete.Error()
+	}
+	return "What is mounted cannot be used: " + strings.TrimSuffix(err.Error(), ".") + "."
+}
+
+// apply hands a generation to nginx.
+func (k *keeper) apply(ctx context.Context, g *generation.Generation) error {
+	k.wanted = nil
+	if g.Name == k.store.Linked() && (k.master == 0 || k.status.get().Live == g.Name) {
+		k.status.change(func(s *Status) { s.Refused = nil })
+		return nil
+	}
+	if err := k.store.Write(g); err != nil {
+		return err
+	}
+	if err := k.binary.Check(ctx, k.store.Main(g.Name)); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		k.refuse(ctx, g.Name, err.Error())
+		return k.store.Clean(k.good, k.store.Linked())
+	}
+	if err := k.link(g.Name); err != nil {
+		return err
+	}
+	if k.master == 0 {
+		k.Logger.InfoContext(ctx, "generation is written for nginx to start with", slog.String("generation", g.Name))
+		return k.store.Clean(k.good, g.Name)
+	}
+	return k.reloadAndVerify(ctx, g.Name)
+}
+
+func (k *keeper) reloadAndVerify(ctx context.Context, name string) error {
+	if err := k.reload(ctx); err != nil {
+		return err
+	}
+	return k.verify(ctx, name)
+}
+
+// reload counts as one even if nginx is gone by now: it reads the link when it is back.
+func (k *keeper) reload(ctx context.Context) error {
+	if _, err := nginx.RemoveStaleSockets(k.Proc, k.SharedDir); err != nil {
+		return err
+	}
+	k.linked = k.errorLog.End()
+	k.lastReload = time.Now()
+	k.status.change(func(s *Status) { s.Reloads++ })
+	if err := k.processes.Reload(); err != nil {
+		k.Logger.WarnContext(ctx, "nginx could not be asked to reload", slog.Any("error", err))
+	}
+	return nil
+}
+
+// verify waits for the answer of a generation that is linked, and goes back to the
+// last good one if there is none.
+func (k *keeper) verify(ctx context.Context, name string) error {
+	if k.waitFor(ctx, name) {
+		return k.live(name)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if k.processes.Master() == 0 {
+		k.notLive()
+		return nil // the next look at it decides
+	}
+	complaint := k.errorLog.Since(k.linked)
+	reason := complaint
+	if reason == "" {
+		reason = fmt.Sprintf("nginx did not answer for it within %s, and says nothing about it.", k.AnswerTimeout)
+	}
+	k.refuse(ctx, name, reason)
+	if k.good == "" || k.good == name {
+		k.notLive()
+		return nil
+	}
+	if err := k.link(k.good); err != nil {
+		return err
+	}
+	// After a complaint nginx has kept all that it had. Another reload would only make
+	// old workers, which are bounded.
+	if complaint != "" && k.answers(ctx, k.good) {
+		return k.live(k.good)
+	}
+	if err := k.reload(ctx); err != nil {
+		return err
+	}
+	if k.waitFor(ctx, k.good) {
+		return k.live(k.good)
+	}
+	k.notLive()
+	return nil
+}
+
+func (k *keeper) waitFor(ctx context.Context, name string) bool {
+	deadline := time.Now().Add(k.AnswerTimeout)
+	for ctx.Err() == nil {
+		if k.answers(ctx, name) {
+			return true
+		}
+		if time.Now().After(deadline) {
+			return false
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(askPause):
+		}
+	}
+	return false
+}
+
+func (k *keeper) answers(ctx context.Context, name string) bool {
+	answer, err := nginx.Ask(ctx, k.store.Socket(name), askTimeout)
+	return err == nil && answer == name
+}
+
+func (k *keeper) link(name string) error {
+	k.linked = k.errorLog.End()
+	return k.store.Link(name)
+}
+
+// live notes that the generation answered.
+func (k *keeper) live(name string) error {
+	status := k.status.get()
+	if status.Live == name && k.good == name {
+		return nil
+	}
+	listeners, err := k.listeners(name)
+	if err != nil {
+		return err
+	}
+	k.good = name
+	k.status.change(func(s *Status) {
+		s.Running, s.Live, s.LiveSince, s.Listeners = true, name, time.Now(), listeners
+		if s.Refused != nil && s.Refused.Generation == name {
+			s.Refused = nil
+		}
+	})
+	k.Logger.Info("generation is live", slog.String("generation", name), slog.Int("rules", len(listeners)))
+	return k.store.Clean(name)
+}
+
+func (k *keeper) listeners(name string) ([]bundle.Header, error) {
+	g, err := k.store.Load(name)
+	if err != nil {
+		return nil, err
+	}
+	var headers []bundle.Header
+	for _, content := range g.Files {
+		for line := range strings.Lines(content) {
+			if h, ok := bundle.ParseHeader(strings.TrimSuffix(line, "\n")); ok {
+				headers = append(headers, h)
+			}
+		}
+	}
+	return headers, nil
+}
+
+func (k *keeper) notLive() {
+	k.status.change(func(s *Status) { s.Live = "" })
+}
+
+func (k *keeper) refuse(ctx context.Context, name, reason string) {
+	now := time.Now()
+	k.retryAt = now.Add(k.Retry)
+	k.Logger.ErrorContext(ctx, "generation was refused", slog.String("generation", name), slog.String("reason", reason))
+	k.status.change(func(s *Status) {
+		s.Refusals++
+		s.Refused = &Refusal{Generation: name, Reason: reason, At: now}
+	})
+}
+
+func (k *keeper) boundOldWorkers(ctx context.Context) error {
+	left, ended, err := k.processes.EndOldest(k.maxOldWorkers)
+	if ended > 0 {
+		k.Logger.WarnContext(ctx, "old workers were ended, with their sessions", slog.Int("ended", ended), slog.Int("left", left))
+	}
+	k.status.change(func(s *Status) {
+		s.OldWorkers = left
+		s.EndedWorkers += ended
+	})
+	return err
+}
