@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,8 +49,9 @@ type keeper struct {
 	master     int
 	lastReload time.Time
 	retryAt    time.Time
-	// linked is where the error log stood when the link was set last.
-	linked nginx.Mark
+	// linked is where the error log stood when the link was set last, linkedAt when.
+	linked   nginx.Mark
+	linkedAt time.Time
 }
 
 func newKeeper(o Options, status *statusBox) *keeper {
@@ -146,7 +149,8 @@ func (k *keeper) observe(ctx context.Context) error {
 // replaceWhatKeepsNginxFromStarting is for a generation that was written while nginx
 // was down, and with which it does not come up, such as one with a port that is taken.
 func (k *keeper) replaceWhatKeepsNginxFromStarting(ctx context.Context, name string) error {
-	if k.good == "" || name == k.good {
+	// nginx complains of a port that is taken, and tries again for some seconds.
+	if k.good == "" || name == k.good || time.Since(k.linkedAt) < k.AnswerTimeout {
 		return nil
 	}
 	reason := k.errorLog.Since(k.linked)
@@ -321,7 +325,7 @@ func (k *keeper) answers(ctx context.Context, name string) bool {
 }
 
 func (k *keeper) link(name string) error {
-	k.linked = k.errorLog.End()
+	k.linked, k.linkedAt = k.errorLog.End(), time.Now()
 	return k.store.Link(name)
 }
 
@@ -352,8 +356,8 @@ func (k *keeper) listeners(name string) ([]bundle.Header, error) {
 		return nil, err
 	}
 	var headers []bundle.Header
-	for _, content := range g.Files {
-		for line := range strings.Lines(content) {
+	for _, file := range slices.Sorted(maps.Keys(g.Files)) {
+		for line := range strings.Lines(g.Files[file]) {
 			if h, ok := bundle.ParseHeader(strings.TrimSuffix(line, "\n")); ok {
 				headers = append(headers, h)
 			}
