@@ -90,6 +90,9 @@ func (l *linter) class(o *unstructured.Unstructured) {
 	if c := refused(class.Status.Conditions, crdv1.ConditionAccepted); c != nil {
 		l.add(o, "", c.Reason, c.Message, "spec")
 	}
+	if c := refused(class.Status.Conditions, crdv1.ConditionProgrammed); c != nil && c.Reason == crdv1.ReasonServiceShared {
+		l.add(o, "", c.Reason, c.Message, "spec", "provider")
+	}
 }
 
 func (l *linter) ingress(o *unstructured.Unstructured) {

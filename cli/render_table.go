@@ -71,13 +71,29 @@ func (v *view) tables() []table {
 
 // content tells in short what is in a child.
 func content(o *unstructured.Unstructured) string {
-	if o.GetKind() != "Service" {
+	switch o.GetKind() {
+	case "Service":
+		return serviceContent(o)
+	case "Deployment":
+		containers, _, _ := unstructured.NestedSlice(o.Object, "spec", "template", "spec", "containers")
+		for _, container := range containers {
+			fields, _ := container.(map[string]any)
+			return fmt.Sprint(fields["image"])
+		}
+		return ""
+	case "PodDisruptionBudget":
+		most, _, _ := unstructured.NestedFieldNoCopy(o.Object, "spec", "maxUnavailable")
+		return fmt.Sprintf("at most %v unavailable", most)
+	default:
 		data, _, _ := unstructured.NestedMap(o.Object, "data")
 		if len(data) == 1 {
 			return "1 entry"
 		}
 		return fmt.Sprintf("%d entries", len(data))
 	}
+}
+
+func serviceContent(o *unstructured.Unstructured) string {
 	serviceType, _, _ := unstructured.NestedString(o.Object, "spec", "type")
 	ports, _, _ := unstructured.NestedSlice(o.Object, "spec", "ports")
 	var shown []string

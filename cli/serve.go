@@ -36,6 +36,7 @@ type serveOptions struct {
 	tlsKeyFile      string
 	clientCAFile    string
 	hookTokenFile   string
+	agentImage      string
 }
 
 func newServeCommand() *cobra.Command {
@@ -76,6 +77,7 @@ Each flag can also be set by an environment variable: TCPINGRESS_MAX_BODY for
 		},
 	}
 	flags := cmd.Flags()
+	flags.StringVar(&o.agentImage, "agent-image", agentImage(thisBuild().Version), "image of this program, of which the pods of provider Nginx get their agent")
 	flags.StringVar(&o.clientCAFile, "client-ca-file", "", "certificates (PEM) of those who sign client certificates, which hooks then ask for")
 	flags.StringVar(&o.hookTokenFile, "hook-token-file", "", "bearer tokens, one a line, of which hooks then ask for one; an empty file lets nobody in")
 	flags.StringVar(&o.listen, "listen", ":8080", "address of hooks, probes and metrics")
@@ -112,6 +114,9 @@ func (o *serveOptions) validate() error {
 	}
 	if o.clientCAFile != "" && o.tlsCertFile == "" {
 		return errors.New("--client-ca-file needs --tls-cert-file and --tls-key-file: there are no client certificates without TLS")
+	}
+	if o.agentImage == "" {
+		return errors.New("--agent-image must name an image")
 	}
 	_, err := o.logger(io.Discard)
 	return err
@@ -171,7 +176,7 @@ func serve(ctx context.Context, o *serveOptions, stderr io.Writer) error {
 		HookTokenFile:   o.hookTokenFile,
 		Logger:          logger,
 		Build:           server.Build{Version: build.Version, Revision: build.Revision},
-	}, hooks(), tcpingress.Admission())
+	}, hooks(o.agentImage), tcpingress.Admission())
 	if err != nil {
 		return err
 	}

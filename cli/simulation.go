@@ -56,7 +56,7 @@ func newSimulation(in *input) (*simulate.Cluster, error) {
 	return simulate.New(simulate.Options{
 		Kinds:       ourKinds(),
 		Controllers: controllers,
-		Hooks:       hooks(),
+		Hooks:       hooks(crdv1.DefaultAgentImage),
 		Now:         latest(in),
 	})
 }

@@ -79,9 +79,9 @@ type ClassService struct {
 	LoadBalancerSourceRanges []string `json:"loadBalancerSourceRanges,omitempty"`
 	// ExternalTrafficPolicy is Cluster, which hides the client's address from
 	// nginx, or Local, which keeps it and needs a ready nginx on every node that
-	// the load balancer uses. Left out, Local for provider Nginx, else what the
-	// Service has (Kubernetes' default is Cluster). With type LoadBalancer or
-	// NodePort only.
+	// the load balancer uses. Left out, what the Service has; one that is made anew
+	// has Local with provider Nginx, else Cluster. With type LoadBalancer or NodePort
+	// only.
 	//
 	// +optional
 	// +kubebuilder:validation:Enum=Cluster;Local

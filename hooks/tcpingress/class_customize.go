@@ -29,17 +29,19 @@ func classRelated(parent *classObject) []metacontroller.RelatedResourceRule {
 	if selectsNamespaces(&parent.Spec) {
 		rules = append(rules, metacontroller.RelatedResourceRule{APIVersion: "v1", Resource: "namespaces", LabelSelector: all})
 	}
-	layout := layoutOf(parent.Name, &parent.Spec)
-	named := func(resource string, names []string) {
+	layout := layoutOf(parent.Name, &parent.Spec, "")
+	named := func(apiVersion, resource string, names []string) {
 		// Without names Metacontroller would select every object of the namespace.
 		if len(names) > 0 {
 			rules = append(rules, metacontroller.RelatedResourceRule{
-				APIVersion: "v1", Resource: resource, Namespace: parent.Spec.Namespace, Names: names,
+				APIVersion: apiVersion, Resource: resource, Namespace: parent.Spec.Namespace, Names: names,
 			})
 		}
 	}
-	named("configmaps", layout.configMaps())
-	named("services", layout.services())
+	named("v1", "configmaps", layout.configMaps())
+	named("v1", "services", layout.serviceNames())
+	named("apps/v1", "deployments", layout.workloads())
+	named("policy/v1", "poddisruptionbudgets", layout.workloads())
 	return rules
 }
 

@@ -28,7 +28,7 @@ func (in *classInput) slicesOf(o *observed, outcome *resolve.Outcome) []*crdv1.T
 			slice.AllowExternalName = allowsExternalName(&in.parent.Spec)
 			byPage[digits] = slice
 		}
-		slice.Entries[ingress] = o.entry(&v)
+		slice.Entries[ingress] = o.entry(ingress, &v)
 	}
 	in.holdBack(byPage, outcome)
 	list := make([]*crdv1.TCPIngressSlice, 0, len(byPage))
@@ -53,7 +53,7 @@ func allowsExternalName(spec *crdv1.TCPIngressClassSpec) bool {
 }
 
 // entry adds to the verdict what was observed of each rule that holds its port.
-func (o *observed) entry(v *resolve.Verdict) crdv1.SliceEntry {
+func (o *observed) entry(ingress string, v *resolve.Verdict) crdv1.SliceEntry {
 	e := crdv1.SliceEntry{Generation: v.Generation, Rules: make(map[string]crdv1.SliceRule, len(v.Rules))}
 	for i := range v.Rules {
 		if i == maxRules {
@@ -68,26 +68,11 @@ func (o *observed) entry(v *resolve.Verdict) crdv1.SliceEntry {
 			rule.Protocol = crdv1.Protocol(r.Protocol)
 		}
 		if r.Accepted() {
-			rule.Live, rule.Reason, rule.Message = o.progress(r)
+			o.progress(ingress, r, &rule)
 		}
 		e.Rules[r.Name] = rule
 	}
 	return e
-}
-
-// progress tells whether an accepted rule is live, and if not, why not.
-func (o *observed) progress(r *resolve.RuleVerdict) (live bool, reason, message string) {
-	switch {
-	case r.Render == nil && r.Withdrawn:
-		return false, crdv1.ReasonPending, withdrawn(r.Want.Backend.Service)
-	case !r.Complete():
-		// The objects of others are told of first: nothing goes on before they are mended.
-		if _, reason, message := o.state(r.Want); reason == crdv1.ReasonChildNotOwned {
-			return false, reason, message
-		}
-		return false, crdv1.ReasonPending, waitingForService(r.Want.Backend.Service)
-	}
-	return o.state(r.Render)
 }
 
 // fit keeps a slice within the budget: messages go first, reasons stay. The

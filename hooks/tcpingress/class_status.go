@@ -14,7 +14,7 @@ import (
 
 func (in *classInput) status(o *observed, outcome *resolve.Outcome, now time.Time) crdv1.TCPIngressClassStatus {
 	// Ports of others on a Service that the class shares are as they should be.
-	foreign := o.config.Foreign(outcome.Table, in.inBook)
+	foreign := o.foreign(outcome.Table, in.inBook)
 	verdicts := []named{
 		{crdv1.ConditionAccepted, isTrue(crdv1.ReasonAccepted, classAccepted())},
 		{crdv1.ConditionProgrammed, o.programmed(outcome)},
@@ -29,6 +29,7 @@ func (in *classInput) status(o *observed, outcome *resolve.Outcome, now time.Tim
 		Addresses:  o.addresses(),
 		Listeners:  outcome.Listeners,
 		Ranges:     outcome.Ranges,
+		Switch:     o.switching,
 	}
 }
 
@@ -42,25 +43,28 @@ func (in *classInput) inBook(k l4.Key) bool {
 	})
 }
 
+// foreign names entries of others in the ConfigMaps of both sides.
+func (o *observed) foreign(table l4.Table, inBook func(l4.Key) bool) []string {
+	list := o.acting.foreign(table, inBook)
+	if o.leaving != nil {
+		list = append(list, o.leaving.foreign(table, inBook)...)
+	}
+	if o.idle != nil {
+		list = append(list, o.idle.foreign(nil, func(l4.Key) bool { return false })...)
+	}
+	return list
+}
+
 // programmed tells whether the observed children carry the whole table.
 func (o *observed) programmed(outcome *resolve.Outcome) verdict {
-	var problems []string
-	for _, p := range protocols() {
-		if o.layout.configMap(p) == "" {
-			continue
-		}
-		if text, ok := o.notOwned[o.configMapText(p)]; ok {
-			return isFalse(crdv1.ReasonChildNotOwned, text)
-		}
-		if o.hasService(p) {
-			if text, ok := o.notOwned[o.serviceText(p)]; ok {
-				return isFalse(crdv1.ReasonChildNotOwned, text)
-			}
-		}
-		if !o.configMaps[p] {
-			problems = append(problems, o.configMapText(p))
-		}
+	missing, refusal := o.required()
+	switch {
+	case refusal != nil:
+		return *refusal
+	case o.stage == stagePreparing:
+		return o.step
 	}
+	running, why := o.acting.running(false)
 	pendingAddress := ""
 	for i := range outcome.Table {
 		l := &outcome.Table[i]
@@ -69,23 +73,57 @@ func (o *observed) programmed(outcome *resolve.Outcome) verdict {
 		case live:
 		case reason == crdv1.ReasonAddressPending:
 			pendingAddress = message
-		case !o.config.Live(l):
-			problems = append(problems, o.configMapText(l.Protocol))
-		default:
-			problems = append(problems, o.serviceText(l.Protocol))
+		case !o.acting.live(l):
+			missing = append(missing, o.acting.objects(l.Protocol)[0])
+		case running:
+			missing = append(missing, o.serviceText(l.Protocol))
 		}
 	}
 	if sentences := o.problems(); len(sentences) > 0 {
 		return isFalse(crdv1.ReasonPending, strings.Join(sentences, " "))
 	}
-	if len(problems) > 0 {
-		slices.Sort(problems)
-		return isFalse(crdv1.ReasonPending, childrenPending(slices.Compact(problems), o.layout.class))
+	if len(missing) > 0 {
+		slices.Sort(missing)
+		return isFalse(crdv1.ReasonPending, childrenPending(slices.Compact(missing), o.layout.class))
 	}
-	if pendingAddress != "" {
+	switch {
+	case !running:
+		return isFalse(crdv1.ReasonPending, why)
+	case pendingAddress != "":
 		return isFalse(crdv1.ReasonAddressPending, pendingAddress)
+	case o.behind:
+		return isUnknown(crdv1.ReasonPropagating, classPropagating(o.layout.propagation))
+	case o.stage == stageDraining:
+		return o.step
 	}
 	return isTrue(crdv1.ReasonProgrammed, classProgrammed())
+}
+
+// required lists the children that are missing, though every class has them; or gives
+// what keeps the class from going on at all.
+func (o *observed) required() (missing []string, refusal *verdict) {
+	refuse := func(reason, text string) ([]string, *verdict) {
+		v := isFalse(reason, text)
+		return nil, &v
+	}
+	for _, p := range protocols() {
+		if !o.layout.enabled(p) {
+			continue
+		}
+		if text := o.foreignObject(p); text != "" {
+			return refuse(crdv1.ReasonChildNotOwned, text)
+		}
+		missing = append(missing, o.acting.missing(p)...)
+	}
+	if o.refused != "" {
+		return refuse(crdv1.ReasonServiceShared, o.refused)
+	}
+	for _, p := range protocols() {
+		if o.shared[p] != "" {
+			return refuse(crdv1.ReasonServiceShared, o.shared[p])
+		}
+	}
+	return missing, nil
 }
 
 func problems(errs field.ErrorList) []string {

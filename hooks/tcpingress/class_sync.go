@@ -1,7 +1,7 @@
 package tcpingress
 
 import (
-	"fmt"
+	"math"
 	"time"
 
 	crdv1 "github.com/nginx-stream/tcpingress/crd/v1"
@@ -17,18 +17,29 @@ type classInput struct {
 	// The children that Metacontroller observed as ours.
 	configMaps []configMapObject
 	services   []serviceObject
-	slices     []sliceObject
+	// Only provider Nginx has these two.
+	deployments []deploymentObject
+	disruptions []disruptionObject
+	slices      []sliceObject
 
 	ingresses  []claimant
 	classes    []classObject
 	namespaces []namespaceObject
 	// Whatever exists under the names of our children, ours or not.
-	namedConfigMaps []ownedObject
-	namedServices   []ownedObject
+	namedConfigMaps  []ownedObject
+	namedServices    []ownedObject
+	namedDeployments []ownedObject
+	namedDisruptions []ownedObject
 }
 
-// syncClass answers with all that shall exist for a class, and its status.
-func syncClass(body []byte, now time.Time) (any, error) {
+// classHook is what the hook of classes was set up with.
+type classHook struct {
+	// agentImage brings the agent of provider Nginx.
+	agentImage string
+}
+
+// sync answers with all that shall exist for a class, and its status.
+func (h classHook) sync(body []byte, now time.Time) (any, error) {
 	var in classInput
 	if err := in.decode(body); err != nil {
 		return nil, err
@@ -37,31 +48,33 @@ func syncClass(body []byte, now time.Time) (any, error) {
 	if errs := validate.Class(spec, name); len(errs) > 0 {
 		return in.frozen(isFalse(crdv1.ReasonInvalidClass, invalidClass(problems(errs))), now)
 	}
-	if spec.Provider == crdv1.ProviderNginx {
-		return in.frozen(isFalse(crdv1.ReasonInvalidClass, providerMissing(spec.Provider)), now)
-	}
-
-	layout := layoutOf(name, spec)
-	o := in.observe(&layout)
+	layout := layoutOf(name, spec, h.agentImage)
+	o := in.observe(&layout, now)
 	outcome := resolve.Resolve(in.world(o), o.dataplane())
-	children := in.children(&layout, o, &outcome)
+	o.decide(outcome.Table)
+	children := in.children(o, &outcome)
 	pages := in.slicesOf(o, &outcome)
 	for i := range pages {
 		children = append(children, pages[i])
 	}
 	return metacontroller.CompositeResponse{
-		Status:   in.status(o, &outcome, now),
-		Children: children,
+		Status:             in.status(o, &outcome, now),
+		Children:           children,
+		ResyncAfterSeconds: math.Ceil(o.wait.Seconds()),
 	}, nil
 }
 
 func (in *classInput) decode(body []byte) error {
-	var namespacesSeen, configMapsSeen, servicesSeen bool
+	var namespacesSeen, configMapsSeen, servicesSeen, deploymentsSeen, disruptionsSeen bool
+	var deploymentsMade, disruptionsMade bool
 	s := &metacontroller.Sync{
 		Parent: &in.parent, ParentAPIVersion: crdv1.APIVersion, ParentKind: crdv1.KindTCPIngressClass,
 		Children: []metacontroller.Group{
 			configMaps(&in.configMaps),
 			services(&in.services),
+			// A controller of an older release asks for neither.
+			metacontroller.Optional(deployments(&in.deployments), &deploymentsMade),
+			metacontroller.Optional(disruptions(&in.disruptions), &disruptionsMade),
 			verdictSlices(&in.slices),
 		},
 		Related: []metacontroller.Group{
@@ -70,38 +83,52 @@ func (in *classInput) decode(body []byte) error {
 			metacontroller.Optional(metacontroller.Into("v1", "Namespace", &in.namespaces), &namespacesSeen),
 			metacontroller.Optional(metacontroller.Into("v1", "ConfigMap", &in.namedConfigMaps), &configMapsSeen),
 			metacontroller.Optional(metacontroller.Into("v1", "Service", &in.namedServices), &servicesSeen),
+			metacontroller.Optional(metacontroller.Into("apps/v1", "Deployment", &in.namedDeployments), &deploymentsSeen),
+			metacontroller.Optional(metacontroller.Into("policy/v1", "PodDisruptionBudget", &in.namedDisruptions), &disruptionsSeen),
 		},
 	}
 	if _, err := metacontroller.DecodeComposite(body, s); err != nil {
 		return err
 	}
-	layout := layoutOf(in.parent.Name, &in.parent.Spec)
+	layout := layoutOf(in.parent.Name, &in.parent.Spec, "")
+	workloads := len(layout.workloads()) > 0
 	return complete(
 		asked{group: "Namespace.v1", want: selectsNamespaces(&in.parent.Spec), seen: namespacesSeen},
 		asked{group: "ConfigMap.v1", want: len(layout.configMaps()) > 0, seen: configMapsSeen},
-		asked{group: "Service.v1", want: len(layout.services()) > 0, seen: servicesSeen},
+		asked{group: "Service.v1", want: len(layout.serviceNames()) > 0, seen: servicesSeen},
+		asked{group: "Deployment.apps/v1", want: workloads, seen: deploymentsSeen && deploymentsMade},
+		asked{group: "PodDisruptionBudget.policy/v1", want: workloads, seen: disruptionsSeen && disruptionsMade},
 	)
 }
 
 // children renders the outcome, but for children under whose names somebody else has
 // an object. Observed objects that we did not ask for, but
 // that were handed over to the class, are kept as they are.
-func (in *classInput) children(l *layout, o *observed, outcome *resolve.Outcome) []any {
+func (in *classInput) children(o *observed, outcome *resolve.Outcome) []any {
 	var children []any
-	for _, cm := range o.nginx.ConfigMaps(outcome.Table, o.config) {
-		if !o.occupied[fmt.Sprintf("ConfigMap %s/%s", *cm.Metadata.Namespace, *cm.Metadata.Name)] {
-			children = append(children, cm)
+	add := func(list []child) {
+		for _, c := range list {
+			if !o.occupied[c.text] {
+				children = append(children, c.object)
+			}
 		}
 	}
+	add(o.acting.children(outcome.Table, false))
+	if o.leaving != nil {
+		add(o.leaving.children(o.rendered(outcome.Table), true))
+	}
+	if o.idle != nil {
+		add(o.idle.remains())
+	}
 	for _, p := range protocols() {
-		if l.configMap(p) == "" || o.occupied[o.serviceText(p)] {
+		if !o.layout.enabled(p) || o.occupied[o.serviceText(p)] {
 			continue
 		}
 		if svc := o.renderService(p, outcome); svc != nil {
 			children = append(children, svc)
 		}
 	}
-	return append(children, in.strays(l)...)
+	return append(children, in.strays(o)...)
 }
 
 // world gathers what the book is made from.
@@ -111,10 +138,11 @@ func (in *classInput) world(o *observed) *resolve.World {
 		Classes:   make([]resolve.Class, 0, len(in.classes)),
 		Ingresses: make([]resolve.Ingress, 0, len(in.ingresses)),
 		Observed: resolve.Observed{
-			Entries: o.config.Entries,
+			Entries: o.evidence(),
 			Rules:   make(map[string]map[string]crdv1.SliceRule),
 			Taken:   o.taken(),
 		},
+		PortNumbers: o.leaving != nil && o.leaving.provider() == crdv1.ProviderNginx,
 	}
 	found := false
 	for i := range in.classes {
@@ -173,11 +201,24 @@ func ingressOf(o *claimant) resolve.Ingress {
 	}
 }
 
+// Option sets the hooks up.
+type Option func(*classHook)
+
+// WithAgentImage tells which image brings the agent of provider Nginx; without it, it
+// is crdv1.DefaultAgentImage.
+func WithAgentImage(image string) Option {
+	return func(h *classHook) { h.agentImage = image }
+}
+
 // Hooks are the hooks of this package.
-func Hooks() []metacontroller.Hook {
+func Hooks(options ...Option) []metacontroller.Hook {
+	class := classHook{agentImage: crdv1.DefaultAgentImage}
+	for _, option := range options {
+		option(&class)
+	}
 	return []metacontroller.Hook{
 		{Path: "/tcpingressclass/customize", Serve: customizeClass},
-		{Path: "/tcpingressclass/sync", Serve: syncClass},
+		{Path: "/tcpingressclass/sync", Serve: class.sync},
 		{Path: "/tcpingress/customize", Serve: customizeIngress},
 		{Path: "/tcpingress/sync", Serve: syncIngress},
 	}

@@ -11,16 +11,19 @@ type dataplane struct{ *observed }
 
 func (o *observed) dataplane() dataplane { return dataplane{o} }
 
-func (d dataplane) Check(l *l4.Listener) string { return d.nginx.Check(l) }
+func (d dataplane) Check(l *l4.Listener) string { return d.acting.Check(l) }
 
-func (d dataplane) Reserved(p l4.Protocol, port int32) bool { return d.nginx.Reserved(p, port) }
+func (d dataplane) Reserved(p l4.Protocol, port int32) bool { return d.acting.Reserved(p, port) }
 
-func (d dataplane) ReservedText() string { return d.nginx.ReservedText() }
+func (d dataplane) ReservedText() string { return d.acting.ReservedText() }
 
-func (d dataplane) Enabled(p l4.Protocol) bool { return d.nginx.Enabled(p) }
+func (d dataplane) Enabled(p l4.Protocol) bool { return d.acting.Enabled(p) }
 
 func (d dataplane) Charges(l *l4.Listener) []l4.Charge {
-	charges := d.nginx.Charges(l)
+	charges := d.acting.Charges(l)
+	if d.leaving != nil && d.canLeave(l) {
+		charges = append(charges, d.leaving.Charges(l)...)
+	}
 	if !d.hasService(l.Protocol) {
 		return charges
 	}
@@ -32,7 +35,10 @@ func (d dataplane) Charges(l *l4.Listener) []l4.Charge {
 }
 
 func (d dataplane) Budgets() []l4.Charge {
-	budgets := d.nginx.Budgets()
+	budgets := d.acting.Budgets()
+	if d.leaving != nil {
+		budgets = append(budgets, d.leaving.Budgets()...)
+	}
 	for _, p := range protocols() {
 		if d.hasService(p) {
 			budgets = append(budgets, l4.Charge{Child: d.serviceText(p), Bytes: budget - service.BaseSize(*d.layout.settings(p))})

@@ -181,10 +181,6 @@ func invalidClass(problems []string) string {
 	return "Nothing is changed until the class is corrected: " + strings.Join(problems, "; ") + "."
 }
 
-func providerMissing(provider crdv1.Provider) string {
-	return fmt.Sprintf("This version has no provider %s; use IngressNginx. Nothing is changed.", provider)
-}
-
 func childrenPending(objects []string, class string) string {
 	return fmt.Sprintf("Not yet as they should be: %s; if this lasts, errors of the API server are events of the class: %s",
 		strings.Join(objects, ", "), describeClass(class))

@@ -1,7 +1,9 @@
 package tcpingress
 
 import (
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -151,6 +153,22 @@ func (o *serviceObject) Identity() metacontroller.Identity {
 	return identity(o.GroupVersionKind(), &o.ObjectMeta)
 }
 
+// deploymentObject is a child Deployment, with its metadata.managedFields.
+type deploymentObject struct{ appsv1.Deployment }
+
+// Identity implements metacontroller.Object.
+func (o *deploymentObject) Identity() metacontroller.Identity {
+	return identity(o.GroupVersionKind(), &o.ObjectMeta)
+}
+
+// disruptionObject is a child PodDisruptionBudget, with its metadata.managedFields.
+type disruptionObject struct{ policyv1.PodDisruptionBudget }
+
+// Identity implements metacontroller.Object.
+func (o *disruptionObject) Identity() metacontroller.Identity {
+	return identity(o.GroupVersionKind(), &o.ObjectMeta)
+}
+
 func identity(gvk schema.GroupVersionKind, meta *metav1.ObjectMeta) metacontroller.Identity {
 	apiVersion, kind := gvk.ToAPIVersionAndKind()
 	return metacontroller.Identity{APIVersion: apiVersion, Kind: kind, Namespace: meta.Namespace, Name: meta.Name}
@@ -164,6 +182,14 @@ func configMaps(list *[]configMapObject) metacontroller.Group {
 
 func services(list *[]serviceObject) metacontroller.Group {
 	return metacontroller.Into("v1", "Service", list)
+}
+
+func deployments(list *[]deploymentObject) metacontroller.Group {
+	return metacontroller.Into("apps/v1", "Deployment", list)
+}
+
+func disruptions(list *[]disruptionObject) metacontroller.Group {
+	return metacontroller.Into("policy/v1", "PodDisruptionBudget", list)
 }
 
 func verdictSlices(list *[]sliceObject) metacontroller.Group {

@@ -5,13 +5,13 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	crdv1 "github.com/nginx-stream/tcpingress/crd/v1"
 	"github.com/nginx-stream/tcpingress/hooks/tcpingress/l4"
-	"github.com/nginx-stream/tcpingress/hooks/tcpingress/render/ingressnginx"
 	"github.com/nginx-stream/tcpingress/hooks/tcpingress/render/service"
 	"github.com/nginx-stream/tcpingress/hooks/tcpingress/resolve"
 )
@@ -20,10 +20,9 @@ import (
 type observed struct {
 	layout *layout
 	uid    string
-	nginx  *ingressnginx.Provider
-	config ingressnginx.Observed
-	// configMaps tells which ConfigMaps are there as our children.
-	configMaps map[l4.Protocol]bool
+	now    time.Time
+
+	sides
 	// serviceObjects are our Services, nil where there is none.
 	serviceObjects map[l4.Protocol]*corev1.Service
 	services       map[l4.Protocol]service.Observed
@@ -32,30 +31,28 @@ type observed struct {
 	notOwned map[string]string
 	// occupied tells, by the same name, that an object which is not ours is there.
 	occupied map[string]bool
+
+	propagation
+	// wait is after how much time there will be news without an event, 0 for never.
+	wait time.Duration
 }
 
-func (in *classInput) observe(l *layout) *observed {
+// observe looks at the children. Where a switch of the provider is refused, it goes on
+// as if it had not been asked for: see sides.
+func (in *classInput) observe(l *layout, now time.Time) *observed {
 	o := &observed{
 		layout:         l,
 		uid:            in.parent.UID,
-		nginx:          ingressnginx.New(l.nginx),
-		configMaps:     make(map[l4.Protocol]bool),
+		now:            now.UTC().Truncate(time.Second),
 		serviceObjects: make(map[l4.Protocol]*corev1.Service),
 		services:       make(map[l4.Protocol]service.Observed),
 		notOwned:       make(map[string]string),
 		occupied:       make(map[string]bool),
 	}
-	var list []corev1.ConfigMap
+	list := make([]corev1.ConfigMap, len(in.configMaps))
 	for i := range in.configMaps {
-		cm := in.configMaps[i].ConfigMap
-		list = append(list, cm)
-		for _, p := range protocols() {
-			if cm.Namespace == l.nginx.Namespace && cm.Name == l.configMap(p) {
-				o.configMaps[p] = true
-			}
-		}
+		list[i] = in.configMaps[i].ConfigMap
 	}
-	o.config = o.nginx.Observe(list)
 	for _, p := range protocols() {
 		s := l.settings(p)
 		for i := range in.services {
@@ -63,10 +60,23 @@ func (in *classInput) observe(l *layout) *observed {
 				o.serviceObjects[p] = svc
 			}
 		}
-		o.services[p] = service.Observe(*s, o.serviceObjects[p])
+	}
+	o.choose(in, newIngressNginxSide(l, list), newNginxSide(l, in, list))
+	for _, p := range protocols() {
+		o.services[p] = service.Observe(*l.settings(p), o.serviceObjects[p])
 	}
 	o.findForeign(in)
+	if o.acting.follows() || o.leaving != nil && o.leaving.follows() {
+		o.before = in.entriesBefore()
+	}
 	return o
+}
+
+// again asks for another call after that time, if none is asked for sooner.
+func (o *observed) again(after time.Duration) {
+	if o.wait == 0 || after < o.wait {
+		o.wait = after
+	}
 }
 
 // findForeign looks for objects that have the name of a child without being one. To
@@ -74,18 +84,13 @@ func (in *classInput) observe(l *layout) *observed {
 // creating it again, by server-side apply it takes the object over.
 func (o *observed) findForeign(in *classInput) {
 	ours := make(map[string]bool, len(in.configMaps)+len(in.services))
-	for i := range in.configMaps {
-		ours[objectText("ConfigMap", &in.configMaps[i].ObjectMeta)] = true
-	}
-	for i := range in.services {
-		ours[objectText("Service", &in.services[i].ObjectMeta)] = true
-	}
-	for _, list := range [][]ownedObject{in.namedConfigMaps, in.namedServices} {
+	in.eachChild(func(kind string, meta *metav1.ObjectMeta, _ ...string) { ours[objectText(kind, meta)] = true })
+	for _, list := range [][]ownedObject{in.namedConfigMaps, in.namedServices, in.namedDeployments, in.namedDisruptions} {
 		for i := range list {
 			object := &list[i]
 			text := fmt.Sprintf("%s %s/%s", object.Kind, object.Metadata.Namespace, object.Metadata.Name)
 			owner := object.controller()
-			if ours[text] || owner != nil && string(owner.UID) == o.uid || object.Metadata.Namespace != o.layout.nginx.Namespace {
+			if ours[text] || owner != nil && string(owner.UID) == o.uid || object.Metadata.Namespace != o.layout.namespace() {
 				continue
 			}
 			o.occupied[text] = true
@@ -100,12 +105,24 @@ func (o *observed) findForeign(in *classInput) {
 	}
 }
 
-func objectText(kind string, meta *metav1.ObjectMeta) string {
-	return fmt.Sprintf("%s %s/%s", kind, meta.Namespace, meta.Name)
+// foreignObject tells why an object that the protocol needs is not ours, or "".
+func (o *observed) foreignObject(p l4.Protocol) string {
+	if len(o.notOwned) == 0 {
+		return ""
+	}
+	for _, object := range o.acting.objects(p) {
+		if text := o.notOwned[object]; text != "" {
+			return text
+		}
+	}
+	if !o.hasService(p) {
+		return ""
+	}
+	return o.notOwned[o.serviceText(p)]
 }
 
-func (o *observed) configMapText(p l4.Protocol) string {
-	return fmt.Sprintf("ConfigMap %s/%s", o.layout.nginx.Namespace, o.layout.configMap(p))
+func objectText(kind string, meta *metav1.ObjectMeta) string {
+	return fmt.Sprintf("%s %s/%s", kind, meta.Namespace, meta.Name)
 }
 
 func (o *observed) serviceText(p l4.Protocol) string {
@@ -120,12 +137,14 @@ func (o *observed) hasService(p l4.Protocol) bool {
 
 // taken gathers the numbers that ports of others on our Services use.
 func (o *observed) taken() map[l4.Key]string {
-	taken := maps.Clone(o.config.Taken)
+	taken := maps.Clone(o.acting.taken())
 	if taken == nil {
 		taken = make(map[l4.Key]string)
 	}
 	for _, p := range protocols() {
-		maps.Copy(taken, service.Taken(*o.layout.settings(p), o.serviceObjects[p]))
+		if o.shared[p] == "" {
+			maps.Copy(taken, service.Taken(*o.layout.settings(p), o.serviceObjects[p]))
+		}
 	}
 	return taken
 }
@@ -136,6 +155,10 @@ func (o *observed) taken() map[l4.Key]string {
 // looked at, it keeps those ports, and while all rules are refused it keeps one of
 // the ports that it has.
 func (o *observed) renderService(p l4.Protocol, outcome *resolve.Outcome) *service.Service {
+	own := slices.Sorted(maps.Keys(o.services[p].Ours))
+	if o.shared[p] != "" {
+		return service.Render(o.settings(p), own, o.serviceObjects[p])
+	}
 	var ports []int32
 	add := func(l *l4.Listener) {
 		for n := l.Port; l.Protocol == p && n <= l.Last(); n++ {
@@ -154,15 +177,13 @@ func (o *observed) renderService(p l4.Protocol, outcome *resolve.Outcome) *servi
 			}
 		}
 		slices.Sort(ports)
-		if len(ports) == 0 && asksFor(outcome, p) {
-			if own := slices.Sorted(maps.Keys(o.services[p].Ours)); len(own) > 0 {
-				ports = own[:1]
-			}
+		if len(ports) == 0 && asksFor(outcome, p) && len(own) > 0 {
+			ports = own[:1]
 		}
 	}
 	// Rules that share a port by hosts have one port of the Service.
 	ports = slices.Compact(ports)
-	return service.Render(*o.layout.settings(p), ports, o.serviceObjects[p])
+	return service.Render(o.settings(p), ports, o.serviceObjects[p])
 }
 
 // asksFor tells whether a rule asks for a port of the protocol, be it in vain.
@@ -195,16 +216,24 @@ func (o *observed) addresses() []crdv1.Address {
 	return list[:min(len(list), maxAddresses)]
 }
 
-// state tells whether the observed children carry a rule exactly, and if not,
-// why not.
+// state tells whether the observed children carry a rule exactly, and if not, why
+// not. Whether nginx has seen it already is not told.
 func (o *observed) state(l *l4.Listener) (live bool, reason, message string) {
-	for _, object := range []string{o.configMapText(l.Protocol), o.serviceText(l.Protocol)} {
-		if text, ok := o.notOwned[object]; ok {
-			return false, crdv1.ReasonChildNotOwned, text
-		}
+	if text := o.foreignObject(l.Protocol); text != "" {
+		return false, crdv1.ReasonChildNotOwned, text
 	}
-	if !o.config.Live(l) {
-		return false, crdv1.ReasonPending, o.pending(o.config.Problems)
+	if text := o.shared[l.Protocol]; text != "" {
+		return false, crdv1.ReasonServiceShared, text
+	}
+	side := o.serving(l.Protocol)
+	if !side.live(l) {
+		if side != o.acting && o.acting.live(l) {
+			return false, crdv1.ReasonPending, waitsForSwitch(side.provider(), o.acting.provider())
+		}
+		return false, crdv1.ReasonPending, o.pending(side.problems())
+	}
+	if ok, why := side.running(false); !ok {
+		return false, crdv1.ReasonPending, why
 	}
 	if !o.hasService(l.Protocol) {
 		return true, "", ""
@@ -232,9 +261,11 @@ func (o *observed) pending(problems []string) string {
 
 // problems are sentences on what cannot be done to the children as they are.
 func (o *observed) problems() []string {
-	list := slices.Clone(o.config.Problems)
+	list := slices.Clone(o.acting.problems())
 	for _, p := range protocols() {
-		list = append(list, o.services[p].Problems...)
+		if o.shared[p] == "" {
+			list = append(list, o.services[p].Problems...)
+		}
 	}
 	return list
 }

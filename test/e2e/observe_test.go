@@ -89,7 +89,7 @@ func (s *scene) versions() string {
 		}
 	}
 	for _, ns := range []string{"a/", "b/", "nginx/"} {
-		for _, kind := range []string{"TCPIngress", "Service", "ConfigMap"} {
+		for _, kind := range []string{"TCPIngress", "Service", "ConfigMap", "Deployment", "PodDisruptionBudget"} {
 			note(kind, ns, metav1.ListOptions{})
 		}
 	}

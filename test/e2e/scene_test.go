@@ -89,6 +89,10 @@ func resource(kind string) schema.GroupVersionResource {
 		gv.Group = "nginx-stream.dev"
 	case kind == "EndpointSlice":
 		gv.Group = "discovery.k8s.io"
+	case kind == "Deployment":
+		gv.Group = "apps"
+	case kind == "PodDisruptionBudget":
+		gv.Group = "policy"
 	case kind == "PodSet":
 		gv = schema.GroupVersion{Group: "app.example.com", Version: "v1alpha1"}
 	}

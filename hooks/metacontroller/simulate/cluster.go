@@ -75,6 +75,13 @@ func New(options Options) (*Cluster, error) {
 	return c, nil
 }
 
+// Advance lets time pass. Calls that a hook asked for after some time are made by the
+// next Settle only.
+func (c *Cluster) Advance(d time.Duration) { c.options.Now = c.options.Now.Add(d) }
+
+// Now is the time of the next call.
+func (c *Cluster) Now() time.Time { return c.options.Now }
+
 // Put creates objects or replaces those of the same name, as a user would. What an
 // API server fills in and the object lacks is filled in: a uid made from kind,
 // namespace and name, the generation, and Now as creationTimestamp.
