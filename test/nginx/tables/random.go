@@ -95,3 +95,31 @@ func (d Dice) sharing(l *l4.Listener, i int) l4.Table {
 	}
 	return table
 }
+
+// Edit changes one thing that the listener says, and tells which.
+func (d Dice) Edit(l *l4.Listener) string {
+	edits := []struct {
+		what string
+		do   func()
+	}{
+		{"owner", func() { l.Owner.Name += "x" }},
+		{"service", func() { l.Backend.Service += "x" }},
+		{"idle timeout", func() { l.IdleTimeout += 7 * time.Second }},
+		{"sources", func() { l.AllowSources = append(slices.Clone(l.AllowSources), netip.MustParsePrefix("203.0.113.0/24")) }},
+		{"limit", func() { l.ConnectionsPerClient++ }},
+		{"hosts", func() { l.Hosts = append(slices.Clone(l.Hosts), "new.example.com") }},
+		{"fewer hosts", func() { l.Hosts = l.Hosts[:max(0, len(l.Hosts)-1)] }},
+		{"connect timeout", func() { l.ConnectTimeout += 7 * time.Second }},
+		{"accept", func() { l.AcceptProxy = !l.AcceptProxy }},
+	}
+	last := len(edits)
+	switch {
+	case l.Protocol == l4.UDP, l.EndPort != 0:
+		last = 5
+	case len(l.Hosts) == 0:
+		edits[6].do = func() { l.Backend.Port = l.Backend.Port%65535 + 1 }
+	}
+	edit := edits[d.IntN(last)]
+	edit.do()
+	return edit.what
+}
