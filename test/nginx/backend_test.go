@@ -8,10 +8,12 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"io"
 	"math/big"
 	"net"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -31,6 +33,24 @@ func (e *edge) accept(t *testing.T, name string, serve func(net.Conn)) l4.Backen
 	t.Cleanup(func() { _ = listener.Close() })
 	go serveAll(listener, serve)
 	return e.known(name, listener.Addr().(*net.TCPAddr).Port)
+}
+
+// deaf is a backend whose queue is full: nobody accepts there.
+func (e *edge) deaf(t *testing.T, name string) l4.Backend {
+	t.Helper()
+	socket, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = syscall.Close(socket) })
+	require.NoError(t, syscall.Bind(socket, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 2}}))
+	require.NoError(t, syscall.Listen(socket, 0))
+	address, err := syscall.Getsockname(socket)
+	require.NoError(t, err)
+	port := address.(*syscall.SockaddrInet4).Port
+	// This one fills the queue; the next one is not answered.
+	first, err := net.DialTimeout("tcp", fmt.Sprintf("127.0.0.2:%d", port), patience)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = first.Close() })
+	return e.known(name, port)
 }
 
 func serveAll(listener net.Listener, serve func(net.Conn)) {

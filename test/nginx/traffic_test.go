@@ -2,7 +2,10 @@ package nginx
 
 import (
 	"fmt"
+	"io"
 	"net"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -68,4 +71,96 @@ func TestUDP(t *testing.T) {
 		assert.Equal(t, int64(3*len("question")), s.Received)
 		assert.Equal(t, "24", s.UpstreamSent)
 	}
+}
+
+// TestRange also puts the servers of nginx on one address, so that the backends can
+// have the same numbers on another.
+func TestRange(t *testing.T) {
+	t.Parallel()
+	e := newEdge(t)
+	const size = 5
+	first := freePorts(t, size)
+	last := first + size - 1
+	tcpRange := rule("range", first, e.known("range", 0))
+	tcpRange.EndPort = last
+	udpRange := rule("packets", first, e.known("packets", 0))
+	udpRange.Protocol, udpRange.EndPort, udpRange.IdleTimeout = l4.UDP, last, time.Second
+	files := e.provider.Files(l4.Table{tcpRange, udpRange})
+	for name, text := range files {
+		text = strings.ReplaceAll(text, "listen [::]:", "listen [::1]:")
+		files[name] = regexp.MustCompile(`listen (\d)`).ReplaceAllString(text, "listen 127.0.0.1:$1")
+	}
+	e.start(t, files)
+
+	ports := []int32{first, first + size/2, last}
+	for _, port := range ports {
+		address := fmt.Sprintf("127.0.0.2:%d", port)
+		listener, err := net.Listen("tcp", address) //nolint:noctx // it ends at once
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = listener.Close() })
+		go serveAll(listener, func(c net.Conn) { _, _ = c.Write([]byte(c.LocalAddr().String())) })
+		server, err := net.ListenPacket("udp", address) //nolint:noctx // it ends at once
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = server.Close() })
+		go answerAll(server)
+	}
+	for _, port := range ports {
+		for _, host := range []string{"127.0.0.1", "::1"} {
+			answer, err := io.ReadAll(dialAt(t, host, port))
+			require.NoError(t, err)
+			require.Equal(t, fmt.Sprintf("127.0.0.2:%d", port), string(answer))
+		}
+		client, err := net.Dial("udp", fmt.Sprintf("127.0.0.1:%d", port)) //nolint:noctx // it ends at once
+		require.NoError(t, err)
+		require.NoError(t, client.SetDeadline(time.Now().Add(patience)))
+		_, err = client.Write([]byte("question"))
+		require.NoError(t, err)
+		answer := make([]byte, 100)
+		n, err := client.Read(answer)
+		require.NoError(t, err)
+		require.Contains(t, string(answer[:n]), "question from ")
+		require.NoError(t, client.Close())
+	}
+	// All ports of a range are one listener.
+	for _, s := range e.told(t, fmt.Sprintf("%d-%d/TCP", first, last), 2*len(ports)) {
+		assert.Equal(t, "test/range/r 200", fmt.Sprint(s.Owner, " ", s.Status))
+	}
+	for _, s := range e.told(t, fmt.Sprintf("%d-%d/UDP", first, last), len(ports)) {
+		assert.Equal(t, "test/packets/r 200", fmt.Sprint(s.Owner, " ", s.Status))
+	}
+}
+
+// One rule's trouble is nobody else's: its backend has no address, nobody listens
+// there, or nobody answers.
+func TestTroubleOfOneRule(t *testing.T) {
+	t.Parallel()
+	e := newEdge(t)
+	first := freePorts(t, 4)
+	closed, err := net.Listen("tcp", "127.0.0.2:0") //nolint:noctx // it ends at once
+	require.NoError(t, err)
+	require.NoError(t, closed.Close())
+	gone := rule("gone", first+1, l4.Backend{Namespace: "test", Service: "gone", Port: e.echo(t, "there").Port})
+	refused := rule("refused", first+2, e.known("refused", closed.Addr().(*net.TCPAddr).Port))
+	slow := rule("slow", first+3, e.deaf(t, "slow"))
+	slow.ConnectTimeout = time.Second
+	e.serve(t, rule("echo", first, e.echo(t, "echo")), gone, refused, slow)
+
+	good := dial(t, first)
+	ask(t, good, "before")
+	isClosed(t, dial(t, first+1))
+	isClosed(t, dial(t, first+2))
+	begin := time.Now()
+	isClosed(t, dial(t, first+3))
+	assert.InDelta(t, 1, time.Since(begin).Seconds(), 0.9)
+	ask(t, good, "after")
+	for port, status := range map[int32]int{first + 1: 500, first + 2: 502, first + 3: 502} {
+		for _, s := range e.told(t, tcp(port), 1) {
+			assert.Equal(t, status, s.Status, s.Owner)
+			assert.NotEmpty(t, s.Owner)
+			assert.Equal(t, status == 502, s.Upstream != "", s.Owner)
+			assert.Equal(t, map[int]string{500: "", 502: "-"}[status], s.ConnectSeconds, s.Owner)
+		}
+	} // The name comes to exist: nginx finds it without another configuration.
+	e.dns.Set("test/gone", "127.0.0.2")
+	ask(t, dial(t, first+1), "hello")
 }

@@ -11,7 +11,10 @@ type Session struct {
 	Listener string `json:"l"`
 	// Owner is "namespace/name/rule", or "" where no rule was found (unknown host).
 	Owner string `json:"o"`
-	// Status is nginx's $status: 200, 400, 403, 500, 502 or 503.
+	// Status is nginx's $status: 200; 400 for a bad PROXY header; 403 for a client that
+	// is not in allowSources; 500 for a backend without an address, or, if Owner is
+	// empty, for an unknown host; 502 for a backend that takes no connection; 503 for a
+	// client with too many connections.
 	Status int `json:"s"`
 	// Seconds is how long the session took ($session_time).
 	Seconds float64 `json:"d"`
@@ -26,7 +29,8 @@ type Session struct {
 	UpstreamSent string `json:"us"`
 	// UpstreamReceived is $upstream_bytes_received.
 	UpstreamReceived string `json:"ur"`
-	// ConnectSeconds is $upstream_connect_time, "-" where no connection was made.
+	// ConnectSeconds is $upstream_connect_time, "-" where no connection was made, ""
+	// where none was tried.
 	ConnectSeconds string `json:"uc"`
 	// ServerName is what the client asked for by SNI ($ssl_preread_server_name).
 	ServerName string `json:"sni,omitempty"`
