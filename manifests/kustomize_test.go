@@ -62,6 +62,8 @@ func TestKustomizationHoldsWhatAClusterNeeds(t *testing.T) {
 		"PodDisruptionBudget tcpingress",
 		"Service tcpingress-hooks",
 		"ServiceAccount tcpingress",
+		"ValidatingAdmissionPolicy tcpingress", "ValidatingAdmissionPolicy tcpingressclass-delete",
+		"ValidatingAdmissionPolicyBinding tcpingress", "ValidatingAdmissionPolicyBinding tcpingressclass-delete",
 	}
 	order := slices.Clone(got)
 	slices.Sort(got)

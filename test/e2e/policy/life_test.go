@@ -9,26 +9,33 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // create makes an object that lives as long as the test.
-func create(t *testing.T, text string) *unstructured.Unstructured {
+func create(t *testing.T, text string) {
 	t.Helper()
 	o, err := server.create(t.Context(), text)
 	require.NoError(t, err)
 	t.Cleanup(func() {
-		ctx := context.Background()
+		ctx := context.Background() //nolint:usetesting // the test's own has ended
 		client := server.of(resourceOf(o), o.GetNamespace())
 		_, _ = client.Patch(ctx, o.GetName(), mergePatch, []byte(`{"metadata":{"finalizers":null}}`), patchOptions())
 		_ = client.Delete(ctx, o.GetName(), deleteOptions())
 	})
-	return o
 }
 
-func patch(t *testing.T, namespace, name, text string) error {
+func patch(t *testing.T, name, text string) error {
 	t.Helper()
-	_, err := server.of("tcpingresses", namespace).Patch(t.Context(), name, mergePatch, []byte(text), patchOptions())
+	_, err := server.of("tcpingresses", "default").Patch(t.Context(), name, mergePatch, []byte(text), patchOptions())
+	return err
+}
+
+// judgedPatch gives what would be said of a patch.
+func judgedPatch(t *testing.T, name, text string) error {
+	t.Helper()
+	o := patchOptions()
+	o.DryRun = []string{"All"}
+	_, err := server.of("tcpingresses", "default").Patch(t.Context(), name, mergePatch, []byte(text), o)
 	return err
 }
 
@@ -54,10 +61,10 @@ func TestLifeOfAPort(t *testing.T) {
 		return err
 	})
 
-	require.NoError(t, patch(t, "default", "first", fmt.Sprintf(rules, rule(7001, `,"name":"redis"`)+","+rule(7003, ""))), "the holder may edit what it has")
-	assert.Equal(t, held("7002/TCP", "life", "default/third/tcp-7002"), said(t, patch(t, "default", "first", fmt.Sprintf(rules, rule(7002, "")))), "but not take what others have")
-	require.NoError(t, patch(t, "default", "second", fmt.Sprintf(rules, rule(7001, "")+","+rule(7004, ""))), "who waits may edit the rest")
-	require.NoError(t, patch(t, "default", "second", `{"metadata":{"labels":{"a":"b"}}}`), "or a label")
+	require.NoError(t, patch(t, "first", fmt.Sprintf(rules, rule(7001, `,"name":"redis"`)+","+rule(7003, ""))), "the holder may edit what it has")
+	assert.Equal(t, held("7002/TCP", "life", "default/third/tcp-7002"), said(t, patch(t, "first", fmt.Sprintf(rules, rule(7002, "")))), "but not take what others have")
+	require.NoError(t, patch(t, "second", fmt.Sprintf(rules, rule(7001, "")+","+rule(7004, ""))), "who waits may edit the rest")
+	require.NoError(t, patch(t, "second", `{"metadata":{"labels":{"a":"b"}}}`), "or a label")
 
 	// The holder goes; the book follows, and the next one is welcome.
 	require.NoError(t, server.of("tcpingresses", "default").Delete(t.Context(), "first", deleteOptions()))
@@ -88,12 +95,12 @@ func TestRefusedObjectsCanBeLabelledAndDeleted(t *testing.T) {
 	require.NoError(t, err)
 	write(t, book, `listeners: {7101/TCP: data/redis/tcp-7101, 7102/TCP: data/redis/tcp-7102}`)
 	eventually(t, held("7102/TCP", "late", "data/redis/tcp-7102"), func() error {
-		return patch(t, "default", "stuck", fmt.Sprintf(rules, rule(7102, "")))
+		return judgedPatch(t, "stuck", fmt.Sprintf(rules, rule(7102, "")))
 	})
-	require.NoError(t, patch(t, "default", "stuck", `{"metadata":{"labels":{"a":"b"}}}`))
+	require.NoError(t, patch(t, "stuck", `{"metadata":{"labels":{"a":"b"}}}`))
 	require.NoError(t, server.of("tcpingresses", "default").Delete(t.Context(), "stuck", deleteOptions()))
-	require.NoError(t, patch(t, "default", "stuck", fmt.Sprintf(rules, rule(7102, ""))), "it is being deleted")
-	require.NoError(t, patch(t, "default", "stuck", `{"metadata":{"finalizers":null}}`))
+	require.NoError(t, patch(t, "stuck", fmt.Sprintf(rules, rule(7102, ""))), "it is being deleted")
+	require.NoError(t, patch(t, "stuck", `{"metadata":{"finalizers":null}}`))
 	_, err = server.of("tcpingresses", "default").Get(t.Context(), made.GetName(), getOptions())
 	assert.ErrorContains(t, err, "not found")
 }
@@ -111,9 +118,9 @@ func TestClassless(t *testing.T) {
 	// It was given to the other class once.
 	_, err := server.of("tcpingresses", "default").Patch(t.Context(), "classless", mergePatch, []byte(`{"status":{"className":"other"}}`), patchOptions(), "status")
 	require.NoError(t, err)
-	require.NoError(t, patch(t, "default", "classless", fmt.Sprintf(rules, rule(7201, ""))))
+	require.NoError(t, patch(t, "classless", fmt.Sprintf(rules, rule(7201, ""))))
 	eventually(t, held("7202/TCP", "other", "data/redis/tcp-7202"), func() error {
-		return patch(t, "default", "classless", fmt.Sprintf(rules, rule(7202, "")))
+		return judgedPatch(t, "classless", fmt.Sprintf(rules, rule(7202, "")))
 	})
 }
 

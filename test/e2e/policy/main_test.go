@@ -171,7 +171,7 @@ func classOf(t *testing.T, name, annotations, spec, status string) {
 		write(t, made, status)
 	}
 	t.Cleanup(func() {
-		ctx := context.Background()
+		ctx := context.Background() //nolint:usetesting // the test's own has ended
 		_, _ = server.of("tcpingressclasses", "").Patch(ctx, name, mergePatch, []byte(`{"metadata":{"annotations":{"nginx-stream.dev/allow-delete":"true"},"finalizers":null}}`), patchOptions())
 		_ = server.of("tcpingressclasses", "").Delete(ctx, name, deleteOptions())
 	})
