@@ -48,7 +48,9 @@ type keeper struct {
 	// master is the pid that was met last, 0 for none.
 	master     int
 	lastReload time.Time
-	retryAt    time.Time
+	// silentSince is when a running nginx was first found not to answer, zero if it does.
+	silentSince time.Time
+	retryAt     time.Time
 	// linked is where the error log stood when the link was set last, linkedAt when.
 	linked   nginx.Mark
 	linkedAt time.Time
@@ -123,6 +125,9 @@ func (k *keeper) observe(ctx context.Context) error {
 	name := k.store.Linked()
 	met := master != k.master
 	k.master = master
+	if met {
+		k.silentSince = time.Time{}
+	}
 	switch {
 	case master == 0:
 		k.notLive()
@@ -134,10 +139,15 @@ func (k *keeper) observe(ctx context.Context) error {
 		k.status.change(func(s *Status) { s.Starts++ })
 		return k.verify(ctx, name)
 	case k.answers(ctx, name):
+		k.silentSince = time.Time{}
 		return k.live(name)
 	default:
 		k.notLive()
-		if time.Now().Before(k.retryAt) {
+		now := time.Now()
+		if k.silentSince.IsZero() {
+			k.silentSince = now
+		}
+		if now.Before(k.retryAt) || now.Sub(k.silentSince) < k.AnswerTimeout {
 			return nil
 		}
 		k.retryAt = time.Now().Add(k.Retry)
