@@ -14,11 +14,11 @@ import (
 // Sentences on provider Nginx, and on the switch from one provider to another.
 
 func propagating(since string, period time.Duration) string {
-	return fmt.Sprintf("The configuration carries the rule since %s; until it has reached every nginx, up to %s may pass.", since, period)
+	return fmt.Sprintf("The configuration carries the rule since %s; until it has reached every nginx, up to %s may pass.", since, secondsText(period))
 }
 
 func classPropagating(period time.Duration) string {
-	return fmt.Sprintf("The configuration carries all rules; until a change has reached every nginx, up to %s may pass.", period)
+	return fmt.Sprintf("The configuration carries all rules; until a change has reached every nginx, up to %s may pass.", secondsText(period))
 }
 
 func waitingForPort(service, port string) string {
@@ -38,7 +38,7 @@ func preparing(from, to crdv1.Provider, why string) string {
 }
 
 func prepared(from, to crdv1.Provider, since *metav1.Time, period time.Duration) string {
-	return fmt.Sprintf("%s, which is ready since %s; %s later the Services move.", switching(from, to), clockText(since), period)
+	return fmt.Sprintf("%s, which is ready since %s; %s later the Services move.", switching(from, to), clockText(since), secondsText(period))
 }
 
 func moving(from, to crdv1.Provider) string {
@@ -46,8 +46,10 @@ func moving(from, to crdv1.Provider) string {
 }
 
 func draining(from, to crdv1.Provider, since *metav1.Time, period time.Duration) string {
-	return fmt.Sprintf("The Services lead to provider %s since %s; what is left of %s goes %s later.", to, clockText(since), from, period)
+	return fmt.Sprintf("The Services lead to provider %s since %s; what is left of %s goes %s later.", to, clockText(since), from, secondsText(period))
 }
+
+func secondsText(d time.Duration) string { return fmt.Sprintf("%d s", int(d.Seconds())) }
 
 func clockText(t *metav1.Time) string { return t.UTC().Format(time.RFC3339) }
 

@@ -210,6 +210,10 @@ func TestPropagationIsCountedForEachRule(t *testing.T) {
 // draining, by the one to which it led.
 func TestSwitchNeverPointsToNothing(t *testing.T) {
 	t.Parallel()
+	steps := 8
+	if testing.Short() {
+		steps = 2 // with the race detector
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		w, err := newSwitchWorld()
 		require.NoError(t, err)
@@ -219,7 +223,7 @@ func TestSwitchNeverPointsToNothing(t *testing.T) {
 		require.NoError(t, w.pass(0))
 		require.NoError(t, w.pass(testPropagation))
 		w.ports[5000] = w.Now()
-		for range rapid.IntRange(1, 8).Draw(t, "steps") {
+		for range rapid.IntRange(1, steps).Draw(t, "steps") {
 			switch rapid.IntRange(0, 5).Draw(t, "what") {
 			case 0, 1:
 				require.NoError(t, w.provider(rapid.SampledFrom([]string{"IngressNginx", "Nginx"}).Draw(t, "provider")))
