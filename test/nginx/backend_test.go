@@ -170,3 +170,15 @@ func observe(p *nginx.Provider, table l4.Table) []corev1.ConfigMap {
 	}
 	return observed
 }
+
+// readLine reads a line, and nothing behind it.
+func readLine(c net.Conn) string {
+	var line []byte
+	for one := make([]byte, 1); len(line) == 0 || line[len(line)-1] != '\n'; {
+		if _, err := io.ReadFull(c, one); err != nil {
+			break
+		}
+		line = append(line, one[0])
+	}
+	return string(line)
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"regexp"
 	"strings"
 	"testing"
@@ -163,4 +164,60 @@ func TestTroubleOfOneRule(t *testing.T) {
 	} // The name comes to exist: nginx finds it without another configuration.
 	e.dns.Set("test/gone", "127.0.0.2")
 	ask(t, dial(t, first+1), "hello")
+}
+
+func TestLimitsOfOneRule(t *testing.T) {
+	t.Parallel()
+	e := newEdge(t)
+	first := freePorts(t, 4)
+	limited := rule("limited", first+1, e.echo(t, "limited"))
+	limited.ConnectionsPerClient = 2
+	silent := rule("silent", first+2, e.echo(t, "silent"))
+	silent.IdleTimeout = time.Second
+	both := rule("both", first+3, e.echo(t, "both"))
+	both.AllowSources = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("::/0")}
+	e.serve(t, only(rule("there", first, e.echo(t, "there")), "192.0.2.0/24"), limited, silent, both)
+
+	isClosed(t, dial(t, first))
+	isClosed(t, dialAt(t, "::1", first))
+	ask(t, dial(t, first+3), "hello")
+	ask(t, dialAt(t, "::1", first+3), "hello")
+
+	one, two := dial(t, first+1), dial(t, first+1)
+	ask(t, one, "hello")
+	ask(t, two, "hello")
+	isClosed(t, dial(t, first+1))
+	ask(t, dialAt(t, "::1", first+1), "another client")
+	require.NoError(t, one.Close())
+	require.Eventually(t, func() bool { return isOpen(dial(t, first+1)) }, patience, 100*time.Millisecond, "a place is free")
+
+	begin := time.Now()
+	quiet := dial(t, first+2)
+	for range 3 { // words keep it open
+		ask(t, quiet, "hello")
+		time.Sleep(600 * time.Millisecond)
+	}
+	isClosed(t, quiet)
+	assert.InDelta(t, 2.2, time.Since(begin).Seconds(), 0.9)
+
+	for _, s := range e.told(t, tcp(first), 2) {
+		assert.Equal(t, "test/there/r 403", fmt.Sprint(s.Owner, " ", s.Status))
+	}
+	counts := map[int]int{}
+	for _, s := range e.sessions(t, tcp(first+1)) {
+		assert.Equal(t, "test/limited/r", s.Owner)
+		counts[s.Status]++
+	}
+	assert.Positive(t, counts[503])
+	assert.Positive(t, counts[200])
+	for _, s := range e.told(t, tcp(first+2), 1) {
+		assert.Equal(t, "test/silent/r 200", fmt.Sprint(s.Owner, " ", s.Status))
+	}
+}
+
+// isOpen tells whether the backend answers.
+func isOpen(c net.Conn) bool {
+	_, _ = c.Write([]byte("x"))
+	n, _ := c.Read(make([]byte, 1))
+	return n == 1
 }
