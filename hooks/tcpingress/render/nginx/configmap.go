@@ -24,8 +24,14 @@ func (p *Provider) ConfigMaps(table l4.Table) []*corev1ac.ConfigMapApplyConfigur
 		bundle.IndexFile: files[bundle.IndexFile],
 	})}
 	for shard := range shards {
-		if text, ok := files[shardFile(shard)]; ok {
-			children = append(children, p.configMap(p.shardName(shard), map[string]string{shardFile(shard): text}))
+		data := make(map[string]string, 3)
+		for _, name := range shardFiles(shard) {
+			if text, ok := files[name]; ok {
+				data[name] = text
+			}
+		}
+		if len(data) > 0 {
+			children = append(children, p.configMap(p.shardName(shard), data))
 		}
 	}
 	return children
@@ -37,29 +43,27 @@ func (p *Provider) configMap(name string, data map[string]string) *corev1ac.Conf
 	return child
 }
 
-// Budgets gives the bytes that each ConfigMap has for listeners.
+// shardFiles lists the files that a shard can have.
+func shardFiles(shard int) []string {
+	return []string{shardFile(servers, shard), shardFile(hosts, shard), shardFile(owners, shard)}
+}
+
+// Budgets gives the bytes that each ConfigMap of servers has for listeners. The first
+// ConfigMap grows with their number by nothing but digits.
 func (p *Provider) Budgets() []l4.Charge {
-	names := make([]string, shards)
+	budgets := make([]l4.Charge, 0, shards)
 	for shard := range shards {
-		names[shard] = shardFile(shard)
-	}
-	data := map[string]string{bundle.MainFile: p.mainFile(names, totals{sockets: 1 << 20})}
-	sums := map[string]string{bundle.MainFile: ""}
-	for _, name := range names {
-		sums[name] = ""
-	}
-	data[bundle.IndexFile] = p.index(sums)
-	budgets := make([]l4.Charge, 0, shards+1)
-	budgets = append(budgets, l4.Charge{Child: p.child(p.config.Name), Bytes: budget - jsonSize(p.configMap(p.config.Name, data))})
-	for shard := range shards {
+		data := make(map[string]string, 3)
+		for _, name := range shardFiles(shard) {
+			data[name] = ""
+		}
 		name := p.shardName(shard)
-		empty := p.configMap(name, map[string]string{shardFile(shard): ""})
-		budgets = append(budgets, l4.Charge{Child: p.child(name), Bytes: budget - jsonSize(empty)})
+		budgets = append(budgets, l4.Charge{Child: p.child(name), Bytes: budget - jsonSize(p.configMap(name, data))})
 	}
 	return budgets
 }
 
-// Charges gives the bytes that the listener adds to the JSON of each ConfigMap, or
+// Charges gives the bytes that the listener adds to the JSON of its ConfigMap, or
 // more: a rule that shares a port is charged for the port too, and for a server of
 // its own, which its neighbours may make necessary.
 func (p *Provider) Charges(l *l4.Listener) []l4.Charge {
@@ -70,22 +74,21 @@ func (p *Provider) Charges(l *l4.Listener) []l4.Charge {
 	if !p.canWrite(&counted) {
 		return nil
 	}
-	child := p.child(p.shardName(shardOf(l.Port)))
+	var bytes int
 	if len(l.Hosts) == 0 {
 		u := p.plain(&counted)
-		return []l4.Charge{{Child: child, Bytes: textSize(u.text) + newLine}}
+		bytes = u.size()
+	} else {
+		// Its maps may name the backends, or the sockets of servers.
+		s := newSharing(p, &counted)
+		direct, apart := s.render(false), s.render(true)
+		bytes = apart.size() + max(0, len(direct.hosts)-len(apart.hosts))
 	}
-	// Its maps may name the backends, or the sockets of servers.
-	s := newSharing(p, &counted)
-	bytes := max(textSize(s.render(true).text), textSize(s.render(false).text)) + newLine
-	for range l.Hosts {
-		bytes += max(0, len(p.address(&counted))-len("unix:"+s.socket(&counted)))
-	}
-	return []l4.Charge{
-		{Child: child, Bytes: bytes},
-		{Child: p.child(p.config.Name), Bytes: len(`        65535 $sni_65535_owner;\n`)},
-	}
+	return []l4.Charge{{Child: p.child(p.shardName(shardOf(l.Port))), Bytes: bytes}}
 }
+
+// size is that of the unit in JSON, with the blank line before it.
+func (u *unit) size() int { return newLine + textSize(u.text) + textSize(u.hosts) + textSize(u.owners) }
 
 // newLine is the size in JSON of the blank line between two servers.
 const newLine = len(`\n`)

@@ -18,8 +18,15 @@ func shardOf(port int32) int {
 	return int(uint32(port) * golden >> 28)
 }
 
-// shardFile is the name of the file with the servers of a shard.
-func shardFile(shard int) string { return fmt.Sprintf("servers-%02d.conf", shard) }
+// What the files of a shard hold: servers, and lines of the maps in nginx.conf.
+const (
+	servers = "servers"
+	hosts   = "hosts"
+	owners  = "owners"
+)
+
+// shardFile is the name of a file of a shard.
+func shardFile(kind string, shard int) string { return fmt.Sprintf("%s-%02d.conf", kind, shard) }
 
 // ConfigMapNames lists the names that ConfigMaps may have, whether they exist or not.
 func (p *Provider) ConfigMapNames() []string {
@@ -82,25 +89,29 @@ func (t *ports) take(l *l4.Listener) bool {
 
 // Files renders the table into the files that the agent hands to nginx, by name.
 func (p *Provider) Files(table l4.Table) map[string]string {
-	var texts [shards]strings.Builder
-	var total totals
+	var texts [shards]struct{ servers, hosts, owners strings.Builder }
+	sockets := 0
 	for _, u := range p.units(table) {
-		b := &texts[shardOf(u.port)]
-		if b.Len() > 0 {
-			b.WriteString("\n")
+		t := &texts[shardOf(u.port)]
+		if t.servers.Len() > 0 {
+			t.servers.WriteString("\n")
 		}
-		b.WriteString(u.text)
-		total.add(&u)
+		t.servers.WriteString(u.text)
+		t.hosts.WriteString(u.hosts)
+		t.owners.WriteString(u.owners)
+		sockets += u.sockets
 	}
-	files := make(map[string]string, shards+2)
-	var names []string
+	files := make(map[string]string, 3*shards+2)
 	for shard := range texts {
-		if texts[shard].Len() > 0 {
-			names = append(names, shardFile(shard))
-			files[shardFile(shard)] = texts[shard].String()
+		t := &texts[shard]
+		for kind, text := range map[string]string{servers: t.servers.String(), hosts: t.hosts.String(), owners: t.owners.String()} {
+			if text != "" {
+				files[shardFile(kind, shard)] = text
+			}
 		}
 	}
-	files[bundle.MainFile] = p.mainFile(names, total)
+	has := func(name string) bool { return files[name] != "" }
+	files[bundle.MainFile] = p.mainFile(has, sockets)
 	files[bundle.IndexFile] = p.index(files)
 	return files
 }

@@ -45,20 +45,24 @@ func directives(t *testing.T, c *nginx.Config, table l4.Table) []string {
 	files := nginx.New(*c).Files(table)
 	all := []string{}
 	for _, name := range nginxFiles(files) {
-		list, err := shape(files[name])
-		require.NoError(t, err, files[name])
+		text := files[name]
+		if !strings.HasPrefix(name, "servers-") && name != bundle.MainFile {
+			text = "map a b {\n" + text + "}\n"
+		}
+		list, err := shape(text)
+		require.NoError(t, err, text)
 		all = append(all, list...)
 	}
 	return all
 }
 
-// nginxFiles lists what nginx reads: servers by their port first.
+// nginxFiles lists what nginx reads, in this order.
 func nginxFiles(files map[string]string) []string {
 	names := []string{bundle.MainFile}
 	for line := range strings.Lines(files[bundle.MainFile]) {
-		name, ok := strings.CutPrefix(strings.TrimSpace(line), "include servers")
-		if ok {
-			names = append(names, "servers"+strings.TrimSuffix(name, ";"))
+		name, ok := strings.CutPrefix(strings.TrimSpace(line), "include ")
+		if name = strings.TrimSuffix(name, ";"); ok && files[name] != "" {
+			names = append(names, name)
 		}
 	}
 	return names

@@ -2,6 +2,7 @@ package nginx
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/nginx-stream/tcpingress/hooks/tcpingress/render/nginx/bundle"
 )
@@ -15,10 +16,12 @@ const (
 func (p *Provider) path(name string) string { return p.config.Dir + "/" + name }
 
 // sessionFormat is the log_format of a bundle.Session. Numbers that nginx may leave
-// empty are texts. Of $owner and $sni_owner only one has a value.
-const sessionFormat = `'{"t":$msec,"l":"$listener","o":"$owner$sni_owner","s":$status,"d":$session_time,` +
-	`"out":$bytes_sent,"rcv":$bytes_received,"ua":"$upstream_addr","us":"$upstream_bytes_sent",` +
-	`"ur":"$upstream_bytes_received","uc":"$upstream_connect_time","sni":"$ssl_preread_server_name"}'`
+// empty are texts.
+func sessionFormat(listener, owner string) string {
+	return `'{"t":$msec,"l":"` + listener + `","o":"` + owner + `","s":$status,"d":$session_time,` +
+		`"out":$bytes_sent,"rcv":$bytes_received,"ua":"$upstream_addr","us":"$upstream_bytes_sent",` +
+		`"ur":"$upstream_bytes_received","uc":"$upstream_connect_time","sni":"$ssl_preread_server_name"}'`
+}
 
 const (
 	// spare is how many connections a worker needs besides sessions and listeners:
@@ -29,30 +32,16 @@ const (
 	socketStep = 512
 )
 
-// totals is what nginx.conf must know of the servers.
-type totals struct {
-	// sockets is on how many they listen.
-	sockets int
-	// shared are the ports that are shared by hosts.
-	shared []int32
-}
-
-func (t *totals) add(u *unit) {
-	t.sockets += u.sockets
-	if u.shared {
-		t.shared = append(t.shared, u.port)
-	}
-}
-
 // access writes the access log. It is buffered: a worker writes it once a second.
-func (p *Provider) access(b *block, condition ...string) {
-	b.line(append([]string{"access_log", p.path(accessLog), "session buffer=64k flush=1s"}, condition...)...)
+func (p *Provider) access(b *block, format, condition string) {
+	b.line(strings.TrimSpace("access_log " + p.path(accessLog) + " " + format + " buffer=64k flush=1s " + condition))
 }
 
-// mainFile renders nginx.conf, which includes the files with the servers.
-func (p *Provider) mainFile(files []string, t totals) string {
+// mainFile renders nginx.conf, which includes the files that there are. The servers
+// listen on so many sockets.
+func (p *Provider) mainFile(has func(file string) bool, sockets int) string {
 	var b block
-	sockets := (t.sockets + socketStep - 1) / socketStep * socketStep
+	sockets = (sockets + socketStep - 1) / socketStep * socketStep
 	connections := sockets + 2*p.config.Sessions + spare
 	b.WriteString("# Written by TCPIngress. Changes made here are lost.\n")
 	fmt.Fprintf(&b, "include %s;\n", bundle.ModulesFile)
@@ -66,40 +55,52 @@ func (p *Provider) mainFile(files []string, t totals) string {
 	b.line("include", bundle.ResolverFile)
 	b.line("map_hash_max_size 65536")
 	b.line("map_hash_bucket_size 512")
-	b.line("variables_hash_max_size 65536")
 	b.line("proxy_socket_keepalive on")
 	for _, prefix := range p.config.TrustedProxies {
 		b.line("set_real_ip_from", prefix.String())
 	}
 	b.WriteString(`
-    # What the servers set; a log line of a port that is shared by hosts finds the
-    # owner by the name that the client asked for.
+    # What the servers set.
     map "" $listener {
         default "";
     }
     map "" $owner {
         default "";
     }
-    map $server_port $sni_owner {
-        default "";
+    # On ports that are shared by hosts: where the name leads that the client asked
+    # for, and whose it is. A name that nobody has leads nowhere, which closes the
+    # connection.
 `)
-	for _, port := range t.shared {
-		fmt.Fprintf(&b, "        %d $sni_%d_owner;\n", port, port)
-	}
-	b.WriteString(`    }
-    # A session that reached the server of its rule, behind a socket, is told of there.
+	b.hostMap("$sni_backend", hosts, has)
+	b.hostMap("$sni_owner", owners, has)
+	b.WriteString(`    # A session that reached the server of its rule, behind a socket, is told of there.
     map "$status $upstream_addr" $told_here {
         default 1;
         "~^200 unix:" 0;
     }
 
 `)
-	b.line("log_format session escape=json", sessionFormat)
-	p.access(&b)
+	b.line("log_format session escape=json", sessionFormat("$listener", "$owner$sni_owner"))
+	p.access(&b, "session", "")
 	b.line("include", bundle.GenerationFile)
-	for _, name := range files {
-		b.line("include", name)
-	}
+	b.includes("", servers, has)
 	b.WriteString("}\n")
 	return b.String()
+}
+
+func (b *block) hostMap(variable, kind string, has func(file string) bool) {
+	b.WriteString("    map $ssl_preread_server_name.$server_port " + variable + " {\n")
+	b.WriteString("        hostnames;\n        default \"\";\n")
+	b.includes("    ", kind, has)
+	b.WriteString("    }\n")
+}
+
+// includes includes the files of one kind.
+func (b *block) includes(indent, kind string, has func(file string) bool) {
+	for shard := range shards {
+		if name := shardFile(kind, shard); has(name) {
+			b.WriteString(indent)
+			b.line("include", name)
+		}
+	}
 }

@@ -46,7 +46,7 @@ func (p *Provider) Observe(configMaps []corev1.ConfigMap) Observed {
 	}
 	slices.Sort(o.Problems)
 	for shard := range shards {
-		o.read(files[shardFile(shard)])
+		o.read(files[shardFile(servers, shard)])
 	}
 	o.whole = isWhole(files)
 	return o

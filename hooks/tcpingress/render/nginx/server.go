@@ -16,8 +16,8 @@ type unit struct {
 	text     string
 	// sockets is the number of sockets that it listens on.
 	sockets int
-	// shared tells that the port is shared by hosts.
-	shared bool
+	// hosts and owners are lines of maps, if the port is shared by hosts.
+	hosts, owners string
 }
 
 // block writes directives, each on a line of its own.
@@ -58,14 +58,21 @@ func (p *Provider) plain(l *l4.Listener) unit {
 	var b block
 	b.WriteString(headers(l, "")[0].String() + "\n")
 	p.zone(&b, l)
+	if l.AcceptProxy {
+		b.format(l, l.Owner.String())
+	}
 	b.WriteString("server {\n")
 	ports := decimal(l.Port)
 	if l.EndPort != 0 {
 		ports += "-" + decimal(l.EndPort)
 	}
 	b.listen(l, ports)
-	b.line("set $listener", listenerName(l))
-	b.line("set $owner", l.Owner.String())
+	if l.AcceptProxy {
+		p.access(&b, formatName(l), "")
+	} else {
+		b.line("set $listener", listenerName(l))
+		b.line("set $owner", l.Owner.String())
+	}
 	b.clients(l)
 	b.timeouts(l)
 	if l.SendProxy == l4.SendV1 {
@@ -76,6 +83,14 @@ func (p *Provider) plain(l *l4.Listener) unit {
 	b.WriteString("}\n")
 	return unit{protocol: l.Protocol, port: l.Port, text: b.String(), sockets: 2 * l.Size() * p.copies(l)}
 }
+
+// format declares a log_format that knows the listener by itself: when a PROXY header
+// is bad, nginx writes the log without having come to set.
+func (b *block) format(l *l4.Listener, owner string) {
+	b.WriteString("log_format " + formatName(l) + " escape=json " + sessionFormat(listenerName(l), owner) + ";\n")
+}
+
+func formatName(l *l4.Listener) string { return "session_" + decimal(l.Port) }
 
 // copies is how often nginx opens each socket of the listener: with reuseport once
 // for each worker.

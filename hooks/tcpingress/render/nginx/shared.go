@@ -52,14 +52,14 @@ func (s *sharing) unit() unit { return s.render(s.apart()) }
 
 func (s *sharing) render(apart bool) unit {
 	first := s.listeners[0]
-	u := unit{protocol: l4.TCP, port: first.Port, sockets: 2, shared: true}
+	u := unit{protocol: l4.TCP, port: first.Port, sockets: 2}
 	var b block
 	for _, l := range s.listeners {
 		for _, h := range headers(l, s.digest(l)) {
 			b.WriteString(h.String() + "\n")
 		}
 	}
-	s.maps(&b, apart)
+	u.hosts, u.owners = s.maps(apart)
 	s.front(&b, apart)
 	if apart {
 		for _, l := range s.listeners {
@@ -74,12 +74,25 @@ func (s *sharing) render(apart bool) unit {
 // front is the server of the port.
 func (s *sharing) front(b *block, apart bool) {
 	first := s.listeners[0]
+	if first.AcceptProxy {
+		b.format(first, "$sni_owner")
+	}
 	b.WriteString("server {\n")
 	b.listen(first, decimal(first.Port))
 	b.line("ssl_preread on")
-	b.line("set $listener", listenerName(first))
+	format, condition := "session", ""
 	if apart {
-		s.access(b, "if=$told_here")
+		condition = "if=$told_here"
+	}
+	if first.AcceptProxy {
+		format = formatName(first)
+	} else {
+		b.line("set $listener", listenerName(first))
+	}
+	if apart || first.AcceptProxy {
+		s.access(b, format, condition)
+	}
+	if apart {
 		// The rule's own server is the one to end a silent session.
 		const later = 10
 		seconds := 0
@@ -93,7 +106,7 @@ func (s *sharing) front(b *block, apart bool) {
 	if apart || first.SendProxy == l4.SendV1 {
 		b.line("proxy_protocol on")
 	}
-	b.line("proxy_pass " + s.variable("backend"))
+	b.line("proxy_pass $sni_backend")
 	b.WriteString("}\n")
 }
 
@@ -118,33 +131,23 @@ func (s *sharing) inner(b *block, l *l4.Listener) {
 	b.WriteString("}\n")
 }
 
-// variable names a variable of the port.
-func (s *sharing) variable(name string) string {
-	return "$sni_" + decimal(s.listeners[0].Port) + "_" + name
-}
-
-// maps say where each host leads and whose it is. A name that nobody has leads
-// nowhere, which closes the connection.
-func (s *sharing) maps(b *block, apart bool) {
-	backend := s.address
-	if apart {
-		backend = func(l *l4.Listener) string { return "unix:" + s.socket(l) }
-	}
-	s.mapping(b, "backend", backend)
-	s.mapping(b, "owner", func(l *l4.Listener) string { return l.Owner.String() })
-}
-
-func (s *sharing) mapping(b *block, name string, value func(*l4.Listener) string) {
-	b.WriteString("map $ssl_preread_server_name " + s.variable(name) + " {\n")
-	b.line("hostnames")
-	b.line(`default ""`)
+// maps gives the lines of the two maps of nginx.conf: where each host leads, and whose
+// it is. Their key is the host with the port as its last label, so that one map does
+// for all ports: each takes nginx milliseconds to build.
+func (s *sharing) maps(apart bool) (hosts, owners string) {
+	var backends, names strings.Builder
 	for _, l := range s.listeners {
-		text := value(l)
+		backend := s.address(l)
+		if apart {
+			backend = "unix:" + s.socket(l)
+		}
 		for _, host := range l.Hosts {
-			b.line(mapKey(host), text)
+			key := host + "." + decimal(l.Port) + " "
+			backends.WriteString(key + backend + ";\n")
+			names.WriteString(key + l.Owner.String() + ";\n")
 		}
 	}
-	b.WriteString("}\n")
+	return backends.String(), names.String()
 }
 
 // socket is where the server of a rule listens: a path of at most 107 bytes. What is

@@ -89,13 +89,3 @@ func span(d time.Duration) string {
 	}
 	return strconv.FormatInt(max(1, d.Milliseconds()), 10) + "ms"
 }
-
-// mapKey writes a host as the source value of a map: the words that have a meaning
-// there need a mark.
-func mapKey(host string) string {
-	switch host {
-	case "default", "hostnames", "include", "volatile":
-		return `\` + host
-	}
-	return host
-}
