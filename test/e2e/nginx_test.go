@@ -30,14 +30,19 @@ func (s *scene) available(pods int) *scene {
 		}
 		return nil
 	})
+	generation := s.get("Deployment", s.expand(key)).GetGeneration()
+	return s.patch("Deployment/status", s.expand(key), string(deploymentStatus(generation, int64(pods))))
+}
+
+// deploymentStatus is the status of a Deployment with so many available pods.
+func deploymentStatus(generation, pods int64) []byte {
 	status := "False"
 	if pods > 0 {
 		status = "True"
 	}
-	generation := s.get("Deployment", s.expand(key)).GetGeneration()
-	return s.patch("Deployment/status", s.expand(key), fmt.Sprintf(
+	return fmt.Appendf(nil,
 		`{"status":{"observedGeneration":%d,"replicas":%d,"readyReplicas":%d,"availableReplicas":%d,"conditions":[{"type":"Available","status":%q,"reason":"Test","message":"","lastTransitionTime":"2026-01-01T00:00:00Z","lastUpdateTime":"2026-01-01T00:00:00Z"}]}}`,
-		generation, pods, pods, pods, status))
+		generation, pods, pods, pods, status)
 }
 
 // leadsTo waits until the Service for TCP selects the pods of a provider.

@@ -86,6 +86,9 @@ func (h *Hooks) Crash(replica int) {
 	}
 }
 
+// Program is the binary that runs.
+func (h *Hooks) Program() string { return h.bin }
+
 // Addresses are where the replicas listen.
 func (h *Hooks) Addresses() []string { return h.addresses }
 
