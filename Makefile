@@ -85,6 +85,10 @@ bench: ## Run the benchmarks
 bench-e2e: ## Measure the whole on a real API server; METACONTROLLER_BIN as above
 	cd test/e2e && go run ./bench
 
+.PHONY: bench-nginx
+bench-nginx: ## Measure what nginx forwards with what we render, beside one by hand and HAProxy
+	go run ./test/nginx/bench
+
 .PHONY: image
 image: ## Build and push the image for amd64 and arm64
 	docker buildx build --platform linux/amd64,linux/arm64 --build-arg VERSION=$(VERSION) \
