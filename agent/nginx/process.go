@@ -156,3 +156,28 @@ func (p Processes) stat(pid int) (parent int, started uint64, ok bool) {
 	started, err = strconv.ParseUint(fields[startedField], 10, 64)
 	return parent, started, err == nil
 }
+
+// HaveOpen tells whether nginx has the file open. Descriptors that may not be looked
+// at are passed over.
+func (p Processes) HaveOpen(file os.FileInfo) (bool, error) {
+	workers, err := p.Workers()
+	if err != nil {
+		return false, err
+	}
+	pids := []int{p.Master()}
+	for _, w := range workers {
+		pids = append(pids, w.PID)
+	}
+	for _, pid := range pids {
+		paths, err := filepath.Glob(filepath.Join(p.Proc, strconv.Itoa(pid), "fd", "*"))
+		if err != nil {
+			return false, fmt.Errorf("looking at open files: %w", err)
+		}
+		for _, path := range paths {
+			if info, err := os.Stat(path); err == nil && os.SameFile(info, file) {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
