@@ -34,7 +34,7 @@ type Nginx struct {
 func New(dir, resolver string) (*Nginx, error) {
 	binary, err := exec.LookPath("nginx")
 	if err != nil {
-		return nil, fmt.Errorf("looking for nginx, which these tests run: %w; on Debian: apt-get install nginx-light libnginx-mod-stream", err)
+		return nil, fmt.Errorf("looking for nginx, which these tests run: %w; on Debian: apt-get install nginx libnginx-mod-stream", err)
 	}
 	if err := os.MkdirAll(filepath.Join(dir, "log"), 0o755); err != nil {
 		return nil, err
