@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -36,6 +34,7 @@ type keeper struct {
 	binary    nginx.Binary
 	errorLog  nginx.ErrorLog
 	status    *statusBox
+	onLive    func(*servers)
 
 	// index is the mounted one that was dealt with last.
 	index []byte
@@ -56,7 +55,7 @@ type keeper struct {
 	linkedAt time.Time
 }
 
-func newKeeper(o Options, status *statusBox) *keeper {
+func newKeeper(o Options, status *statusBox, onLive func(*servers)) *keeper {
 	path := func(name string) string { return filepath.Join(o.SharedDir, name) }
 	return &keeper{
 		Options:        o,
@@ -65,6 +64,7 @@ func newKeeper(o Options, status *statusBox) *keeper {
 		binary:         nginx.Binary{Path: o.Nginx, Timeout: o.CheckTimeout},
 		errorLog:       nginx.ErrorLog{Path: path(bundle.ErrorLog)},
 		status:         status,
+		onLive:         onLive,
 		reloadInterval: defaultReloadInterval,
 		maxOldWorkers:  defaultMaxOldWorkers,
 	}
@@ -111,7 +111,10 @@ func (k *keeper) step(ctx context.Context) error {
 			return err
 		}
 	}
-	return k.boundOldWorkers(ctx)
+	if err := k.boundOldWorkers(ctx); err != nil {
+		return err
+	}
+	return k.boundErrorLog()
 }
 
 // observe meets new masters, and finds out whether what is linked is served.
@@ -345,35 +348,21 @@ func (k *keeper) live(name string) error {
 	if status.Live == name && k.good == name {
 		return nil
 	}
-	listeners, err := k.listeners(name)
+	g, err := k.store.Load(name)
 	if err != nil {
 		return err
 	}
+	serves := readServers(g.Files)
 	k.good = name
+	k.onLive(serves)
 	k.status.change(func(s *Status) {
-		s.Running, s.Live, s.LiveSince, s.Listeners = true, name, time.Now(), listeners
+		s.Running, s.Live, s.LiveSince, s.Listeners = true, name, time.Now(), serves.headers
 		if s.Refused != nil && s.Refused.Generation == name {
 			s.Refused = nil
 		}
 	})
-	k.Logger.Info("generation is live", slog.String("generation", name), slog.Int("rules", len(listeners)))
+	k.Logger.Info("generation is live", slog.String("generation", name), slog.Int("rules", len(serves.headers)))
 	return k.store.Clean(name)
-}
-
-func (k *keeper) listeners(name string) ([]bundle.Header, error) {
-	g, err := k.store.Load(name)
-	if err != nil {
-		return nil, err
-	}
-	var headers []bundle.Header
-	for _, file := range slices.Sorted(maps.Keys(g.Files)) {
-		for line := range strings.Lines(g.Files[file]) {
-			if h, ok := bundle.ParseHeader(strings.TrimSuffix(line, "\n")); ok {
-				headers = append(headers, h)
-			}
-		}
-	}
-	return headers, nil
 }
 
 func (k *keeper) notLive() {
@@ -400,4 +389,16 @@ func (k *keeper) boundOldWorkers(ctx context.Context) error {
 		s.EndedWorkers += ended
 	})
 	return err
+}
+
+// boundErrorLog begins a new error log when it is large, and keeps the one before.
+func (k *keeper) boundErrorLog() error {
+	info, err := os.Stat(k.errorLog.Path)
+	if err != nil || info.Size() < k.LogSize || k.master == 0 {
+		return nil //nolint:nilerr // there is none yet
+	}
+	if err := os.Rename(k.errorLog.Path, k.errorLog.Path+".1"); err != nil {
+		return fmt.Errorf("rotating error log: %w", err)
+	}
+	return k.processes.Reopen()
 }

@@ -150,7 +150,8 @@ func (r *rig) showAsIs(files map[string]string) {
 func (r *rig) startAgent() {
 	r.t.Helper()
 	ctx, stop := context.WithCancel(context.Background()) //nolint:usetesting // it is ended by endAgent, which tests call too
-	a := agent.New(r.options)
+	a, err := agent.New(r.options)
+	require.NoError(r.t, err)
 	ended := make(chan error, 1)
 	go func() { ended <- a.Run(ctx) }()
 	r.agent, r.stop, r.ended = a, stop, ended
