@@ -76,6 +76,14 @@ type SliceRule struct {
 	//
 	// +optional
 	Protocol Protocol `json:"protocol,omitempty"`
+	// Hosts of a rule that holds a port together with others.
+	//
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=253
+	Hosts []string `json:"hosts,omitempty"`
+
 	// Reason why the rule is not accepted, or not programmed. Empty means accepted.
 	//
 	// +optional

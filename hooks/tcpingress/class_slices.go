@@ -68,6 +68,7 @@ func (o *observed) entry(ingress string, v *resolve.Verdict) crdv1.SliceEntry {
 			rule.Protocol = crdv1.Protocol(r.Protocol)
 		}
 		if r.Accepted() {
+			rule.Hosts = r.Want.Hosts
 			o.progress(ingress, r, &rule)
 		}
 		e.Rules[r.Name] = rule
@@ -75,17 +76,22 @@ func (o *observed) entry(ingress string, v *resolve.Verdict) crdv1.SliceEntry {
 	return e
 }
 
-// fit keeps a slice within the budget: messages go first, reasons stay. The
+// fit keeps a slice within the budget: messages go first, then hosts; reasons stay. The
 // TCPIngress hook has a sentence of its own for a reason without a message.
 func fit(slice *crdv1.TCPIngressSlice) {
-	data, err := json.Marshal(slice)
-	if err != nil || len(data) <= budget {
-		return // a struct of strings and numbers always marshals
-	}
-	for _, e := range slice.Entries {
-		for name, rule := range e.Rules {
-			rule.Message = ""
-			e.Rules[name] = rule
+	for _, cut := range []func(*crdv1.SliceRule){
+		func(r *crdv1.SliceRule) { r.Message = "" },
+		func(r *crdv1.SliceRule) { r.Hosts = nil },
+	} {
+		data, err := json.Marshal(slice)
+		if err != nil || len(data) <= budget {
+			return // a struct of strings and numbers always marshals
+		}
+		for _, e := range slice.Entries {
+			for name, rule := range e.Rules {
+				cut(&rule)
+				e.Rules[name] = rule
+			}
 		}
 	}
 }

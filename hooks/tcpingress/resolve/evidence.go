@@ -34,8 +34,16 @@ type sharedPort struct {
 type mark struct {
 	protocol l4.Protocol
 	from, to int32
+	// hosts are the ones of the port that it has, none where that is not told.
+	hosts []string
 	// status is the rule's own status, nil where a slice says it.
 	status *crdv1.RuleStatus
+}
+
+// on tells whether the mark is about the port, and about the host of it; "" is the
+// port as a whole.
+func (k *mark) on(port int32, host string) bool {
+	return k.from <= port && port <= k.to && (host == "" || len(k.hosts) == 0 || slices.Contains(k.hosts, host))
 }
 
 // readEvidence sorts what the world knows by where it is looked up.
@@ -180,13 +188,13 @@ func (r *run) readMarks(m *member) {
 	m.marks = make([]mark, 0, len(slice)+own)
 	for _, v := range slice {
 		if v.Port != 0 && !refuses(v.Reason) {
-			m.marks = append(m.marks, mark{l4.Protocol(v.Protocol), v.Port, max(v.Port, v.EndPort), nil})
+			m.marks = append(m.marks, mark{l4.Protocol(v.Protocol), v.Port, max(v.Port, v.EndPort), v.Hosts, nil})
 		}
 	}
 	for i := range own {
 		s := &m.StatusRules[i]
 		if s.Port != 0 && isTrue(s.Conditions, crdv1.ConditionAccepted) {
-			m.marks = append(m.marks, mark{l4.Protocol(s.Protocol), s.Port, max(s.Port, s.EndPort), s})
+			m.marks = append(m.marks, mark{l4.Protocol(s.Protocol), s.Port, max(s.Port, s.EndPort), nil, s})
 		}
 	}
 }

@@ -150,7 +150,7 @@ func (r *run) scoreOf(c *claim, s slot, host string, marks []mark) score {
 	for i := range marks {
 		k := &marks[i]
 		switch {
-		case port < k.from || k.to < port:
+		case !k.on(port, host):
 		case k.status == nil:
 			named |= namedBySlice
 		default:

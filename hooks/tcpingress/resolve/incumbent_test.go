@@ -196,6 +196,12 @@ func TestIncumbentsOfRangesAndHosts(t *testing.T) {
 				entry("8443/TCP/a.org", "a/x:1").entry("8443/TCP/b.org", "b/x:1"),
 			want: map[string]string{"a/x tcp-8443": "8443/TCP", "b/x tcp-8443": "8443/TCP"},
 		},
+		"a slice names a host, not its port: an older neighbour does not take it": {
+			world: newWorld(ti("a/x", 1, "8443/TCP a.org,b.org -> x:1"), ti("a/y", 2, "8443/TCP b.org -> x:1")).
+				entry("8443/TCP/a.org", "a/x:1").entry("8443/TCP/b.org", "a/x:1").
+				slice("a/x", "tcp-8443", "8443/TCP/a.org", "").slice("a/y", "tcp-8443", "8443/TCP/b.org", ""),
+			want: map[string]string{"a/x tcp-8443": "8443/TCP HostConflict", "a/y tcp-8443": "8443/TCP"},
+		},
 		"hosts in the book count while nothing is observed": {
 			world: newWorld(ti("a/x", 1, "8443/TCP a.org -> x:1"), ti("b/x", 2, "8443/TCP a.org -> x:1")).
 				book("8443/TCP", HolderHosts).book("8443/TCP/a.org", "b/x/tcp-8443"),

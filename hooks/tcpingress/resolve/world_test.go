@@ -145,7 +145,11 @@ func (w *World) slice(ingress, rule, port, reason string) *World {
 	if w.Observed.Rules[ingress] == nil {
 		w.Observed.Rules[ingress] = map[string]crdv1.SliceRule{}
 	}
-	w.Observed.Rules[ingress][rule] = crdv1.SliceRule{Port: k.Port, Protocol: crdv1.Protocol(k.Protocol), Reason: reason}
+	r := crdv1.SliceRule{Port: k.Port, Protocol: crdv1.Protocol(k.Protocol), Reason: reason}
+	if k.Host != "" {
+		r.Hosts = []string{k.Host}
+	}
+	w.Observed.Rules[ingress][rule] = r
 	return w
 }
 
