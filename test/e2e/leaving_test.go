@@ -41,8 +41,8 @@ func TestLeavingIngressNginx(t *testing.T) {
 	for _, line := range lines {
 		command := strings.ReplaceAll(line[1], "CLASS=nginx", "CLASS="+s.class)
 		// Other scenes are none of our business.
-		command = strings.ReplaceAll(command, "kubectl get tcpingressclass,tcpingress,service -A -o yaml",
-			"{ kubectl get tcpingressclass $CLASS -o yaml; echo ---; kubectl get service -n $NS -o yaml; echo ---; kubectl get tcpingress,service -n "+s.namespace("a")+" -o yaml; }")
+		command = strings.ReplaceAll(command, "kubectl get tcpingressclass,tcpingress,service -A -o yaml --show-managed-fields",
+			"{ kubectl get tcpingressclass $CLASS -o yaml; echo ---; kubectl get service -n $NS -o yaml --show-managed-fields; echo ---; kubectl get tcpingress,service -n "+s.namespace("a")+" -o yaml; }")
 		script.WriteString("echo '$ '\"$(cat <<'EOF'\n" + command + "\nEOF\n)\"\n" + command + "\n")
 	}
 	kubectl := h.Cluster.Kubectl(t.Context())

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -254,13 +255,13 @@ func TestSwitchOfTheProvider(t *testing.T) {
 // watchPort looks again and again, until its result is called, whether the side to
 // which the Service leads carries the port.
 func (s *scene) watchPort(port string) (stop func() []string) {
-	done, result := make(chan struct{}), make(chan []string)
+	done, ended := make(chan struct{}), make(chan struct{})
+	var failed []string
 	go func() {
-		var failed []string
+		defer close(ended)
 		for {
 			select {
 			case <-done:
-				result <- failed
 				return
 			case <-time.After(20 * time.Millisecond):
 				before := s.leads()
@@ -270,10 +271,13 @@ func (s *scene) watchPort(port string) (stop func() []string) {
 			}
 		}
 	}()
-	return func() []string {
+	stop = sync.OnceValue(func() []string {
 		close(done)
-		return <-result
-	}
+		<-ended
+		return failed
+	})
+	s.t.Cleanup(func() { stop() })
+	return stop
 }
 
 // A Service that others share cannot lead elsewhere: nothing is changed until it does
