@@ -13,8 +13,8 @@ import (
 )
 
 func main() {
-	rounds := flag.Int("rounds", 11, "how often each is measured")
-	slice := flag.Duration("slice", 500*time.Millisecond, "how long each is measured at a time")
+	rounds := flag.Int("rounds", 51, "how often each is measured")
+	slice := flag.Duration("slice", 100*time.Millisecond, "how long each is measured at a time")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
