@@ -72,6 +72,7 @@ something could not be read or started.`,
 	})
 	root.AddCommand(
 		newServeCommand(),
+		newAgentCommand(),
 		newRenderCommand(),
 		newLintCommand(),
 		newVersionCommand(),

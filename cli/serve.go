@@ -17,12 +17,6 @@ import (
 	"github.com/nginx-stream/tcpingress/hooks/tcpingress"
 )
 
-// Values of --log-format.
-const (
-	logText = "text"
-	logJSON = "json"
-)
-
 type serveOptions struct {
 	listen          string
 	maxConcurrent   int
@@ -134,19 +128,7 @@ func (o *serveOptions) maxBodyBytes() (int64, error) {
 }
 
 func (o *serveOptions) logger(w io.Writer) (*slog.Logger, error) {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(o.logLevel)); err != nil {
-		return nil, fmt.Errorf("--log-level must be debug, info, warn or error, and is %q", o.logLevel)
-	}
-	options := &slog.HandlerOptions{Level: level}
-	switch o.logFormat {
-	case logText:
-		return slog.New(slog.NewTextHandler(w, options)), nil
-	case logJSON:
-		return slog.New(slog.NewJSONHandler(w, options)), nil
-	default:
-		return nil, fmt.Errorf("--log-format must be text or json, and is %q", o.logFormat)
-	}
+	return newLogger(w, o.logLevel, o.logFormat)
 }
 
 func serve(ctx context.Context, o *serveOptions, stderr io.Writer) error {
