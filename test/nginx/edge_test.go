@@ -36,7 +36,7 @@ type edge struct {
 func newEdge(t *testing.T, trusted ...netip.Prefix) *edge {
 	t.Helper()
 	// The name of a socket has 107 bytes at most, hence not the test's own folder.
-	dir, err := os.MkdirTemp("", "edge")
+	dir, err := os.MkdirTemp("", "edge") //nolint:usetesting // see above
 	require.NoError(t, err)
 	require.NoError(t, os.Chmod(dir, 0o755)) // for workers of another user
 	dns, err := process.NewDNS()

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
@@ -64,9 +65,7 @@ func (n *Nginx) Write(folder string, files map[string]string) error {
 		bundle.ResolverFile:   "resolver " + n.Resolver + " valid=1s ipv6=off;\nresolver_timeout 1s;\n",
 		bundle.GenerationFile: fmt.Sprintf("server {\n    listen unix:%s/%s;\n    access_log off;\n    return %s;\n}\n", n.Dir, bundle.GenerationSocket(folder), folder),
 	}
-	for name, text := range files {
-		all[name] = text
-	}
+	maps.Copy(all, files)
 	for name, text := range all {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			return err

@@ -1,7 +1,6 @@
 package nginx
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/nginx-stream/tcpingress/hooks/tcpingress/render/nginx/bundle"
@@ -44,13 +43,13 @@ func (p *Provider) mainFile(has func(file string) bool, sockets int) string {
 	sockets = (sockets + socketStep - 1) / socketStep * socketStep
 	connections := sockets + 2*p.config.Sessions + spare
 	b.WriteString("# Written by TCPIngress. Changes made here are lost.\n")
-	fmt.Fprintf(&b, "include %s;\n", bundle.ModulesFile)
-	fmt.Fprintf(&b, "worker_processes %d;\n", p.config.Workers)
-	fmt.Fprintf(&b, "worker_rlimit_nofile %d;\n", connections+spare)
-	fmt.Fprintf(&b, "pid %s;\n", p.path(bundle.PIDFile))
+	b.printf("include %s;\n", bundle.ModulesFile)
+	b.printf("worker_processes %d;\n", p.config.Workers)
+	b.printf("worker_rlimit_nofile %d;\n", connections+spare)
+	b.printf("pid %s;\n", p.path(bundle.PIDFile))
 	b.WriteString("error_log stderr warn;\n")
-	fmt.Fprintf(&b, "error_log %s warn;\n", p.path(errorLog))
-	fmt.Fprintf(&b, "events {\n    worker_connections %d;\n}\n", connections)
+	b.printf("error_log %s warn;\n", p.path(errorLog))
+	b.printf("events {\n    worker_connections %d;\n}\n", connections)
 	b.WriteString("stream {\n")
 	b.line("include", bundle.ResolverFile)
 	b.line("map_hash_max_size 65536")

@@ -27,6 +27,10 @@ func (b *block) line(words ...string) {
 	b.WriteString("    " + strings.Join(words, " ") + ";\n")
 }
 
+func (b *block) printf(format string, values ...any) {
+	_, _ = fmt.Fprintf(b, format, values...)
+}
+
 // headers gives the comments before a listener's server, one for each host.
 func headers(l *l4.Listener, digest string) []bundle.Header {
 	h := bundle.Header{
@@ -169,7 +173,7 @@ func (p *Provider) zone(b *block, l *l4.Listener) {
 		overall = 64 << 10
 	)
 	kibibytes := (p.config.Workers*p.config.Sessions*client*9/8 + overall) >> 10
-	fmt.Fprintf(b, "limit_conn_zone $binary_remote_addr zone=%s:%dk;\n", zoneName(l), kibibytes)
+	b.printf("limit_conn_zone $binary_remote_addr zone=%s:%dk;\n", zoneName(l), kibibytes)
 }
 
 // zoneName has the key and the rule in it: nginx refuses a configuration in which a

@@ -10,12 +10,8 @@ import (
 // shape reads a configuration as nginx does, and gives its directives without their
 // values: the name, the number of arguments, and the depth of each.
 func shape(text string) ([]string, error) {
-	var (
-		list  []string
-		words []string
-		depth int
-		end   = errors.New("the text ends within a directive")
-	)
+	var list, words []string
+	depth := 0
 	for text != "" {
 		switch c := text[0]; c {
 		case ' ', '\t', '\r', '\n':
@@ -25,6 +21,10 @@ func shape(text string) ([]string, error) {
 		case ';', '{':
 			if len(words) == 0 {
 				return nil, errors.New("a directive without a name")
+			}
+			// Maps have values in the place of names.
+			if inMap(list, depth) {
+				words[0] = "value"
 			}
 			list = append(list, strings.Repeat(" ", depth)+words[0]+"/"+strconv.Itoa(len(words)-1)+string(c))
 			words = nil
@@ -40,23 +40,24 @@ func shape(text string) ([]string, error) {
 		default:
 			word, rest, ok := cutWord(text)
 			if !ok {
-				return nil, end
-			}
-			// Maps have values in the place of names.
-			if len(words) == 0 && depth > 0 && inMap(list) {
-				word = "value"
+				return nil, errEnd()
 			}
 			words, text = append(words, word), rest
 		}
 	}
 	if depth != 0 || len(words) != 0 {
-		return nil, end
+		return nil, errEnd()
 	}
 	return list, nil
 }
 
-// inMap tells whether the block that was opened last is a map.
-func inMap(list []string) bool {
+func errEnd() error { return errors.New("the text ends within a directive") }
+
+// inMap tells whether what comes next at the depth is within a map.
+func inMap(list []string, depth int) bool {
+	if depth == 0 {
+		return false
+	}
 	for _, d := range slices.Backward(list) {
 		if name, open := strings.CutSuffix(d, "{"); open {
 			return strings.HasPrefix(strings.TrimSpace(name), "map/")

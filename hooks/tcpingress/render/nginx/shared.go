@@ -3,7 +3,6 @@ package nginx
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -99,7 +98,7 @@ func (s *sharing) front(b *block, apart bool) {
 		for _, l := range s.listeners {
 			seconds = max(seconds, int(idle(l).Seconds())+later)
 		}
-		fmt.Fprintf(b, "    proxy_timeout %ds;\n", seconds)
+		b.printf("    proxy_timeout %ds;\n", seconds)
 	} else {
 		b.timeouts(first)
 	}
