@@ -1,6 +1,8 @@
 package tcpingress
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -32,6 +34,17 @@ func TestCustomizeAnswers(t *testing.T) {
 				`{"apiVersion":"v1","resource":"namespaces","labelSelector":{}},` +
 				`{"apiVersion":"v1","resource":"configmaps","namespace":"x","names":["t"]},` +
 				`{"apiVersion":"v1","resource":"services","namespace":"x","names":["lb"]}]}`,
+		},
+		"a class that runs nginx itself": {
+			path:   "/tcpingressclass/customize",
+			parent: `{"apiVersion":"nginx-stream.dev/v1","kind":"TCPIngressClass","metadata":{"name":"edge"},"spec":{"provider":"Nginx","namespace":"x"}}`,
+			want: `{"relatedResources":[` +
+				`{"apiVersion":"nginx-stream.dev/v1","resource":"tcpingresses","labelSelector":{}},` +
+				`{"apiVersion":"nginx-stream.dev/v1","resource":"tcpingressclasses","labelSelector":{}},` +
+				`{"apiVersion":"v1","resource":"configmaps","namespace":"x","names":["edge-stream",` + shardNames("edge-stream") + `]},` +
+				`{"apiVersion":"v1","resource":"services","namespace":"x","names":["edge-stream-tcp","edge-stream-udp"]},` +
+				`{"apiVersion":"apps/v1","resource":"deployments","namespace":"x","names":["edge-stream"]},` +
+				`{"apiVersion":"policy/v1","resource":"poddisruptionbudgets","namespace":"x","names":["edge-stream"]}]}`,
 		},
 		"a TCPIngress that names its class": {
 			path:   "/tcpingress/customize",
@@ -65,6 +78,15 @@ func TestCustomizeAnswers(t *testing.T) {
 			require.Fail(t, "no such hook", tc.path)
 		})
 	}
+}
+
+// shardNames lists the names of the ConfigMaps with servers, as JSON has them.
+func shardNames(name string) string {
+	var list []string
+	for i := range 16 {
+		list = append(list, fmt.Sprintf("%q", fmt.Sprintf("%s-%02d", name, i)))
+	}
+	return strings.Join(list, ",")
 }
 
 func TestPage(t *testing.T) {

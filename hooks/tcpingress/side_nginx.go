@@ -5,6 +5,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	crdv1 "github.com/nginx-stream/tcpingress/crd/v1"
 	"github.com/nginx-stream/tcpingress/hooks/tcpingress/l4"
@@ -95,7 +96,14 @@ func (s *nginxSide) has(configMap string) bool {
 	return slices.ContainsFunc(s.configMaps, func(cm corev1.ConfigMap) bool { return cm.Name == configMap })
 }
 
-func (s *nginxSide) inUse() bool { return s.deployment != nil || s.has(s.settings.Name) }
+func (s *nginxSide) inUse() bool {
+	if s.deployment != nil && written(&s.deployment.ObjectMeta) {
+		return true
+	}
+	return slices.ContainsFunc(s.configMaps, func(cm corev1.ConfigMap) bool {
+		return cm.Name == s.settings.Name && written(&cm.ObjectMeta)
+	})
+}
 
 // children without a number behind a named port wait for it.
 func (s *nginxSide) children(table l4.Table, leaving bool) []child {
@@ -122,8 +130,11 @@ func (s *nginxSide) children(table l4.Table, leaving bool) []child {
 }
 
 func (s *nginxSide) remains() []child {
-	return s.emptied(func(cm *corev1.ConfigMap) bool { return owned.Of(&cm.ObjectMeta).Has("metadata", "labels") })
+	return s.emptied(func(cm *corev1.ConfigMap) bool { return written(&cm.ObjectMeta) })
 }
+
+// written tells whether we wrote to the object: all of ours have a label.
+func written(meta *metav1.ObjectMeta) bool { return owned.Of(meta).Has("metadata", "labels") }
 
 // emptied are ConfigMaps with keys of others, without ours.
 func (s *nginxSide) emptied(which func(*corev1.ConfigMap) bool) []child {
