@@ -37,7 +37,9 @@ func (s *servers) readFile(text string) {
 			s.declare(keyOf(&h))
 			if h.Host != "" {
 				// Clients that ask for a host that nobody has.
-				s.declare(sessions.Key{Listener: h.Listener()})
+				unknown := sessions.Key{Listener: h.Listener()}
+				s.declare(unknown)
+				current = append(current, unknown)
 			}
 			continue
 		}

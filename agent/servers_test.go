@@ -29,6 +29,7 @@ server {
 # 8443/TCP/b.example.com b/slow/tls -> b/slow:443 digest=ccd41639
 server {
     ssl_preread on;
+    preread_timeout 5s;
     set $listener 8443/TCP;
 }
 # for b/slow/tls
@@ -43,8 +44,8 @@ server {
 	assert.Equal(t, map[sessions.Key]sessions.Limits{
 		{Listener: "6379/TCP", Owner: "data/redis/r"}: {Connect: 1500 * time.Millisecond},
 		{Listener: "1001/TCP", Owner: "a/accepts/r"}:  {Connect: 2 * time.Second, Preread: 3 * time.Second},
-		{Listener: "8443/TCP", Owner: "a/plain/tls"}:  {},
-		{Listener: "8443/TCP", Owner: "b/slow/tls"}:   {Connect: 4 * time.Second},
-		{Listener: "8443/TCP"}:                        {},
+		{Listener: "8443/TCP", Owner: "a/plain/tls"}:  {Preread: 5 * time.Second},
+		{Listener: "8443/TCP", Owner: "b/slow/tls"}:   {Connect: 4 * time.Second, Preread: 5 * time.Second},
+		{Listener: "8443/TCP"}:                        {Preread: 5 * time.Second},
 	}, s.limits)
 }
