@@ -133,6 +133,23 @@ func greets(t *testing.T, connection net.Conn, host string) (string, *tls.Conn) 
 	return strings.TrimSuffix(line, "\n"), client
 }
 
+// hello gives the first words of a TLS client.
+func hello(t *testing.T, host string) []byte {
+	t.Helper()
+	client, server := net.Pipe()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = tls.Client(client, &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}).HandshakeContext(t.Context())
+	}()
+	words := make([]byte, 16<<10)
+	n, err := server.Read(words)
+	require.NoError(t, err)
+	require.NoError(t, server.Close())
+	<-done
+	return words[:n]
+}
+
 // answers is a UDP server that answers each packet with its text and its sender.
 func (e *edge) answers(t *testing.T, name string) l4.Backend {
 	t.Helper()

@@ -125,3 +125,39 @@ func TestSharedPortWithLimits(t *testing.T) {
 		"test/one/r 503": 1, "test/two/r 503": 1, "test/here/r 403": 1, "test/there/r 403": 1, "test/six/r 403": 1, "test/silent/r 200": 1,
 	}, counts)
 }
+
+// One map has the hosts of all ports: no port may answer for the hosts of another.
+func TestHostsOfAnotherPort(t *testing.T) {
+	t.Parallel()
+	e := newEdge(t)
+	first := freePorts(t, 2)
+	e.serve(t,
+		host(rule("one", first, e.secure(t, "one")), "db.example.com"),
+		host(rule("other", first+1, e.secure(t, "other")), "*.example.com"),
+	)
+	for name, tc := range map[string]struct {
+		port       int32
+		host, want string
+	}{
+		"the host of its port":           {first, "db.example.com", "one"},
+		"the wildcard of another port":   {first, "web.example.com", ""},
+		"the host of both":               {first + 1, "db.example.com", "other"},
+		"a name that ends with the port": {first, fmt.Sprintf("db.example.com.%d", first), ""},
+		"one that ends with the other":   {first, fmt.Sprintf("web.example.com.%d", first+1), ""},
+	} {
+		got, client := greets(t, dial(t, tc.port), tc.host)
+		assert.Equal(t, tc.want, got, name)
+		_ = client.Close()
+	}
+	// Who leaves without a word asked for nobody.
+	require.NoError(t, dial(t, first).Close())
+	silent := 0
+	for _, s := range e.told(t, tcp(first), 5) {
+		if s.ServerName == "" {
+			silent++
+			assert.Equal(t, " 200", fmt.Sprint(s.Owner, " ", s.Status))
+			assert.Empty(t, s.Upstream)
+		}
+	}
+	assert.Equal(t, 1, silent)
+}

@@ -221,3 +221,33 @@ func isOpen(c net.Conn) bool {
 	n, _ := c.Read(make([]byte, 1))
 	return n == 1
 }
+
+// A client that has said all, and says so, still gets the answer: on a port of its
+// own, on one that is shared, and through the server of a rule.
+func TestHalfClosed(t *testing.T) {
+	t.Parallel()
+	e := newEdge(t)
+	first := freePorts(t, 3)
+	backend := e.accept(t, "wc", func(c net.Conn) {
+		if words, err := io.ReadAll(c); err == nil {
+			_, _ = fmt.Fprintf(c, "%d bytes", len(words))
+		}
+	})
+	slow := host(rule("slow", first+2, backend), "slow.example.com")
+	slow.IdleTimeout = time.Hour
+	e.serve(t, rule("plain", first, backend), host(rule("shared", first+1, backend), "a.example.com"),
+		host(rule("apart", first+2, backend), "a.example.com"), slow)
+	words := hello(t, "a.example.com")
+	for port := first; port < first+3; port++ {
+		connection := dial(t, port)
+		_, err := connection.Write(words)
+		require.NoError(t, err)
+		require.NoError(t, connection.(*net.TCPConn).CloseWrite())
+		answer, err := io.ReadAll(connection)
+		require.NoError(t, err)
+		assert.Equal(t, fmt.Sprintf("%d bytes", len(words)), string(answer))
+		for _, s := range e.told(t, tcp(port), 1) {
+			assert.Equal(t, 200, s.Status)
+		}
+	}
+}

@@ -21,7 +21,7 @@ func (r results) add(work, plane string, m measurement) {
 // each round.
 func (r results) print(out io.Writer, planes []*plane) {
 	for _, w := range works() {
-		fmt.Fprintf(out, "\n| %s | %s/s | µs of the worker for 1 | beside the one by hand |\n|---|---|---|---|\n", w.name, w.unit)
+		_, _ = fmt.Fprintf(out, "\n| %s | %s/s | µs of the worker for 1 | beside the one by hand |\n|---|---|---|---|\n", w.name, w.unit)
 		table := tabwriter.NewWriter(out, 0, 0, 1, ' ', 0)
 		base := r[w.name][written]
 		for _, p := range planes {
@@ -30,7 +30,7 @@ func (r results) print(out io.Writer, planes []*plane) {
 			for i := range list {
 				ratios[i] = list[i].cost/base[i].cost - 1
 			}
-			fmt.Fprintf(table, "| %s\t| %.0f\t| %.1f\t| %+.1f %%\t|\n", p.name,
+			_, _ = fmt.Fprintf(table, "| %s\t| %.0f\t| %.1f\t| %+.1f %%\t|\n", p.name,
 				median(list, func(m measurement) float64 { return m.rate }),
 				median(list, func(m measurement) float64 { return m.cost }), 100*median(ratios, func(x float64) float64 { return x }))
 		}

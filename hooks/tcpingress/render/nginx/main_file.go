@@ -55,6 +55,8 @@ func (p *Provider) mainFile(has func(file string) bool, sockets int) string {
 	b.line("map_hash_max_size 65536")
 	b.line("map_hash_bucket_size 512")
 	b.line("proxy_socket_keepalive on")
+	// Else a client that says no more loses the answer.
+	b.line("proxy_half_close on")
 	for _, prefix := range p.config.TrustedProxies {
 		b.line("set_real_ip_from", prefix.String())
 	}
