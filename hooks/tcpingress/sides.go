@@ -11,14 +11,12 @@ import (
 	"github.com/nginx-stream/tcpingress/hooks/tcpingress/render/service"
 )
 
-// stage is how far a switch of the provider has come.
+// stage is how far a switch of the provider has come; 0 means that there is none.
 type stage uint8
 
 const (
-	// stageNone: there is no switch.
-	stageNone stage = iota
 	// stagePreparing: the Services lead to the old side, and the new one is made.
-	stagePreparing
+	stagePreparing stage = iota + 1
 	// stageDraining: the Services lead to the new side, and the old one stays for those
 	// who were not told yet.
 	stageDraining

@@ -15,7 +15,7 @@ func TestWhoseSelector(t *testing.T) {
 	}
 	managed := func(fields string) metav1.ObjectMeta {
 		return metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{{
-			Manager: "metacontroller", Operation: metav1.ManagedFieldsOperationApply, FieldsV1: &metav1.FieldsV1{Raw: []byte(fields)},
+			Manager: "metacontroller", Operation: metav1.ManagedFieldsOperationApply, FieldsV1: metav1.NewFieldsV1(fields),
 		}}}
 	}
 	both := map[string]string{"a": "1", "b": "2"}
