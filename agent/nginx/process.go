@@ -6,6 +6,7 @@ package nginx
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -108,9 +109,12 @@ func Quitting(workers []Worker) bool {
 	return len(workers) > 0 && !slices.ContainsFunc(workers, func(w Worker) bool { return !w.Old })
 }
 
-// EndOldest ends the oldest of the old workers until at most that many are left,
-// with the connections that they have. It gives the number of old workers left, and
-// that of those it ended.
+// EndOldest ends old workers, with the connections that they have, until at most that
+// many are left. It gives the number of old workers left, and that of those it ended.
+//
+// Those without TCP connections go first, then the oldest: a UDP session of an old
+// worker is of no use, since nginx lets no answer through any more, and yet it keeps
+// the worker until it is idle for too long.
 func (p Processes) EndOldest(keep int) (left, ended int, err error) {
 	workers, err := p.Workers()
 	if err != nil {
@@ -118,6 +122,22 @@ func (p Processes) EndOldest(keep int) (left, ended int, err error) {
 	}
 	workers = slices.DeleteFunc(workers, func(w Worker) bool { return !w.Old })
 	left = len(workers)
+	if left <= keep {
+		return left, 0, nil
+	}
+	connections, err := p.tcpConnections()
+	if err != nil {
+		return left, 0, err
+	}
+	var idle, busy []Worker
+	for _, w := range workers {
+		if p.hasAny(w.PID, connections) {
+			busy = append(busy, w)
+		} else {
+			idle = append(idle, w)
+		}
+	}
+	workers = append(idle, busy...)
 	for ; left > keep; left-- {
 		w := workers[ended]
 		if err := syscall.Kill(w.PID, syscall.SIGTERM); err != nil && !errors.Is(err, syscall.ESRCH) {
@@ -126,6 +146,39 @@ func (p Processes) EndOldest(keep int) (left, ended int, err error) {
 		ended++
 	}
 	return left, ended, nil
+}
+
+// tcpConnections are the open ones, as links of descriptors name them.
+func (p Processes) tcpConnections() (map[string]bool, error) {
+	connections := map[string]bool{}
+	for _, name := range []string{"tcp", "tcp6"} {
+		text, err := os.ReadFile(filepath.Join(p.Proc, "net", name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading connections: %w", err)
+		}
+		for line := range strings.Lines(string(text)) {
+			const state, inode, listens = 3, 9, "0A"
+			if fields := strings.Fields(line); len(fields) > inode && fields[state] != listens {
+				connections["socket:["+fields[inode]+"]"] = true
+			}
+		}
+	}
+	return connections, nil
+}
+
+func (p Processes) hasAny(pid int, sockets map[string]bool) bool {
+	dir := filepath.Join(p.Proc, strconv.Itoa(pid), "fd")
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist) // it may have some
+	}
+	return slices.ContainsFunc(entries, func(entry os.DirEntry) bool {
+		target, err := os.Readlink(filepath.Join(dir, entry.Name()))
+		return err == nil && sockets[target]
+	})
 }
 
 // title is the command line. That of a zombie is empty.
