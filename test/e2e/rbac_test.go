@@ -23,7 +23,9 @@ func TestLeastRBAC(t *testing.T) {
 		"update tcpingresses/status": "yes",
 		"create configmaps":          "yes",
 		"get secrets":                "no",
-		"create deployments.apps":    "no",
+		"create deployments.apps":    "yes", // of provider Nginx
+		"create statefulsets.apps":   "no",
+		"create pods":                "no",
 		"update namespaces":          "no",
 		"update tcpingressclasses":   "no",
 		"create clusterrolebindings.rbac.authorization.k8s.io":  "no",
