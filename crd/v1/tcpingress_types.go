@@ -262,7 +262,7 @@ type Timeouts struct {
 	Connect Duration `json:"connect,omitempty"`
 	// Idle is how long a connection, or a UDP session, may be silent in both
 	// directions before it is closed, more than 0 and at most 720h. Left out, the
-	// data plane's default (10m).
+	// data plane's default (10m; 1m for UDP with provider Nginx).
 	//
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,5}(h|m|s|ms)){1,4}$') || duration(self) > duration('0s') && duration(self) <= duration('720h')",message="must be more than 0 and at most 720h"
