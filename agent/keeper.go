@@ -353,11 +353,12 @@ func (k *keeper) live(name string) error {
 		return err
 	}
 	serves := readServers(g.Files)
+	newer := name != k.good
 	k.good = name
 	k.onLive(serves)
 	k.status.change(func(s *Status) {
 		s.Running, s.Live, s.LiveSince, s.Listeners = true, name, time.Now(), serves.headers
-		if s.Refused != nil && s.Refused.Generation == name {
+		if newer {
 			s.Refused = nil
 		}
 	})

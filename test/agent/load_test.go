@@ -322,3 +322,29 @@ func TestNoSessionIsLostWhileTheLogIsRotated(t *testing.T) {
 	assert.Positive(t, rotations)
 	t.Logf("%d sessions, all counted; at least %d rotations, %d reloads", 8*each, rotations, reloads)
 }
+
+func TestOldWorkersWithoutConnectionsAreEndedFirst(t *testing.T) {
+	r := newRig(t)
+	r.config.MaxOldWorkers = 1
+	tcp, udp := echoTCP(t), echoUDP(t)
+	table := l4.Table{rule(l4.TCP, freePort(t), tcp, "held"), rule(l4.UDP, freePort(t), udp, "asked")}
+	r.start(table)
+	held, err := net.Dial("tcp", address(int(table[0].Port)))
+	require.NoError(t, err)
+	defer func() { _ = held.Close() }()
+	require.NoError(t, exchange(held, "hello"))
+	for i := range 2 {
+		r.eventually("one worker accepts", func() bool {
+			workers, err := r.processes().Workers()
+			return err == nil && len(workers) == i+1 && !workers[i].Old
+		})
+		// A session that nobody ends keeps the worker for ten minutes.
+		conn, err := net.Dial("udp", address(int(table[1].Port)))
+		require.NoError(t, err)
+		defer func() { _ = conn.Close() }()
+		require.NoError(t, ask(conn, "question", time.Second))
+		r.change(append(slices.Clone(table), rule(l4.TCP, freePort(t), tcp, "other"+strconv.Itoa(i))))
+	}
+	r.eventually("one is ended", func() bool { s := r.agent.Status(); return s.EndedWorkers == 1 && s.OldWorkers == 1 })
+	require.NoError(t, exchange(held, "hello"), "it is the oldest worker that has the connection")
+}
