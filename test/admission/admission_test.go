@@ -222,6 +222,9 @@ func TestWhatTheDefinitionsRefuseIsRefusedHereToo(t *testing.T) {
 			// The API server drops fields that it does not know, or refuses them itself.
 			unknownToAll := strings.Contains(c.Path, "/unknown-field")
 			assert.Equal(t, unknownToAll, got.Allowed, answer)
+			for _, line := range c.Hooks {
+				assert.True(t, unknownToAll || strings.Contains(got.Result.Message, line), "%q says nothing of %q", answer, line)
+			}
 		})
 	}
 }

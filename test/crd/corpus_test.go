@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/nginx-stream/tcpingress/crd"
 	crdv1 "github.com/nginx-stream/tcpingress/crd/v1"
 	"github.com/nginx-stream/tcpingress/hooks/tcpingress/validate"
 	"github.com/nginx-stream/tcpingress/test/crd/apiserver"
@@ -59,22 +61,45 @@ func TestValidObjectsAreAccepted(t *testing.T) {
 }
 
 func TestInvalidObjectsAreRefusedWithTheAnnouncedText(t *testing.T) {
-	j := judge(t)
+	j, withoutRules := judge(t), judgeWithoutRules(t)
 	_, invalid := read(t)
-	reasons := map[string]bool{}
+	reasons, layers := map[string]bool{}, map[string]int{}
 	for _, c := range invalid {
 		t.Run(c.Path, func(t *testing.T) {
 			got := refusal(t, j, c)
 			require.NotEmpty(t, got)
+			schema := refusal(t, withoutRules, c)
+			by := make([]string, len(got))
+			for i, line := range got {
+				if by[i] = corpus.Rule; slices.Contains(schema, line) || strings.HasSuffix(line, "correct the existing errors to complete validation") {
+					by[i] = corpus.Schema
+				}
+				layers[by[i]]++
+			}
 			if *update {
-				announce(t, c.Path, got)
+				announce(t, c.Path, got, by, hookRefusal(t, c))
 				return
 			}
 			assert.Equal(t, c.Refusal, got)
+			assert.Equal(t, c.Layers, by)
 			reasons[strings.Join(got, "\n")] = true
 		})
 	}
 	assert.True(t, *update || len(reasons) >= 35, "reasons of their own: %d", len(reasons))
+	t.Logf("%d files; lines by layer: %v", len(invalid), layers)
+}
+
+func judgeWithoutRules(t *testing.T) *apiserver.Judge {
+	t.Helper()
+	var loose []string
+	for _, manifest := range crd.Manifests() {
+		text, err := corpus.Loosen(manifest, false)
+		require.NoError(t, err)
+		loose = append(loose, text)
+	}
+	j, err := apiserver.New(loose)
+	require.NoError(t, err)
+	return j
 }
 
 // Admission can be bypassed, so the hooks refuse the same objects by themselves.
@@ -83,6 +108,7 @@ func TestInvalidObjectsAreRefusedByTheHooksToo(t *testing.T) {
 	for _, c := range invalid {
 		t.Run(c.Path, func(t *testing.T) {
 			assert.NotEmpty(t, hookRefusal(t, c))
+			assert.True(t, *update || assert.Equal(t, c.Hooks, hookRefusal(t, c)))
 		})
 	}
 }
@@ -131,13 +157,19 @@ func decode(from *unstructured.Unstructured, to any) error {
 }
 
 // announce rewrites the comment lines at the top of a file.
-func announce(t *testing.T, path string, lines []string) {
+func announce(t *testing.T, path string, lines, layers, hooks []string) {
 	t.Helper()
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
 	for bytes.HasPrefix(data, []byte("#")) {
 		_, data, _ = bytes.Cut(data, []byte("\n"))
 	}
-	head := "# " + strings.Join(lines, "\n# ") + "\n"
-	require.NoError(t, os.WriteFile(path, append([]byte(head), data...), 0o644))
+	var head strings.Builder
+	for i, line := range lines {
+		head.WriteString("# " + layers[i] + ": " + line + "\n")
+	}
+	for _, line := range hooks {
+		head.WriteString("# " + corpus.Hooks + ": " + line + "\n")
+	}
+	require.NoError(t, os.WriteFile(path, append([]byte(head.String()), data...), 0o644))
 }

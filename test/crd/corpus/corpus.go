@@ -14,9 +14,25 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
+// The layers that refuse, as the comment lines at the top of a file name them:
+//
+//	# schema: spec.rules[0].port: Invalid value: 0: ...
+//	# rule: spec.rules: Invalid value: two rules have the same port; ...
+//	# hooks: spec.rules[1].port: Invalid value: 6379: rules[0] has this port already; ...
+//
+// The webhook and, for what gets past admission, the conditions say what hooks says.
+const (
+	// Schema is the OpenAPI schema of the CustomResourceDefinition.
+	Schema = "schema"
+	// Rule is a CEL rule in it.
+	Rule = "rule"
+	// Hooks is what our own code says.
+	Hooks = "hooks"
+)
+
 // Case is one file. Its comment lines at the top are the refusal that it
-// announces, a line for each error, as the API server prints it. A second
-// document is an update of the first one, which is accepted.
+// announces, a line for each error. A second document is an update of the first one,
+// which is accepted.
 type Case struct {
 	// Path of the file, below test/crd.
 	Path string
@@ -24,8 +40,12 @@ type Case struct {
 	Old *unstructured.Unstructured
 	// Object is judged.
 	Object *unstructured.Unstructured
-	// Refusal is empty for an object that is accepted.
+	// Refusal is what the API server prints; empty for an object that is accepted.
 	Refusal []string
+	// Layers names the layer of each line of Refusal.
+	Layers []string
+	// Hooks is what the webhook and the conditions say.
+	Hooks []string
 }
 
 // Read gives the cases in the folders valid and invalid, in the order of their paths.
@@ -54,7 +74,10 @@ func readCase(fsys fs.FS, path string) (Case, error) {
 	if err != nil {
 		return Case{}, err
 	}
-	c := Case{Path: path, Refusal: announced(data)}
+	c := Case{Path: path}
+	if err := c.announce(data); err != nil {
+		return Case{}, err
+	}
 	for i, document := range bytes.Split(data, []byte("\n---\n")) {
 		object := &unstructured.Unstructured{}
 		raw, err := yaml.YAMLToJSONStrict(document)
@@ -72,16 +95,23 @@ func readCase(fsys fs.FS, path string) (Case, error) {
 	return c, nil
 }
 
-func announced(data []byte) []string {
-	var refusal []string
+// announce reads the comment lines at the top.
+func (c *Case) announce(data []byte) error {
 	for scanner := bufio.NewScanner(bytes.NewReader(data)); scanner.Scan(); {
 		line, ok := strings.CutPrefix(scanner.Text(), "# ")
 		if !ok {
 			break
 		}
-		refusal = append(refusal, line)
+		switch layer, text, _ := strings.Cut(line, ": "); layer {
+		case Schema, Rule:
+			c.Refusal, c.Layers = append(c.Refusal, text), append(c.Layers, layer)
+		case Hooks:
+			c.Hooks = append(c.Hooks, text)
+		default:
+			return fmt.Errorf("the line %q names no layer", line)
+		}
 	}
-	return refusal
+	return nil
 }
 
 // Printed gives the lines of a refusal from what `kubectl apply` prints, in

@@ -1,0 +1,126 @@
+// Package bypass tests what becomes of objects that got past admission: it stores the
+// invalid objects of test/crd in a cluster whose definitions refuse nothing, without
+// policies and webhook, and looks at their conditions.
+package bypass
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/nginx-stream/tcpingress/test/crd/corpus"
+	"github.com/nginx-stream/tcpingress/test/e2e/harness"
+)
+
+// h is what all tests share.
+var h *harness.Harness //nolint:gochecknoglobals // a control plane for each test would cost minutes
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer cancel()
+	var err error
+	if h, err = harness.Start(ctx, harness.Options{Replicas: 1, Direct: true, Loose: true}); err != nil {
+		fmt.Fprintln(os.Stderr, "bypass:", err)
+		return 1
+	}
+	code := m.Run()
+	if err := h.Stop(); err != nil {
+		fmt.Fprintln(os.Stderr, "bypass:", err)
+		return 1
+	}
+	return code
+}
+
+func client(o *unstructured.Unstructured) dynamic.ResourceInterface {
+	r := h.Dynamic.Resource(schema.GroupVersionResource{Group: "nginx-stream.dev", Version: "v1", Resource: strings.ToLower(o.GetKind()) + "es"})
+	if ns := o.GetNamespace(); ns != "" {
+		return r.Namespace(ns)
+	}
+	return r
+}
+
+// What the conditions say otherwise than the webhook, and why.
+func otherwise(path string) (why string) {
+	return map[string]string{}[path]
+}
+
+func TestConditionsSayWhatTheWebhookSays(t *testing.T) {
+	_, invalid, err := corpus.Read(os.DirFS("../../crd"))
+	require.NoError(t, err)
+	class := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "nginx-stream.dev/v1", "kind": "TCPIngressClass", "metadata": map[string]any{"name": "nginx"},
+		"spec": map[string]any{"namespace": "default", "provider": "IngressNginx"},
+	}}
+	_, err = client(class).Create(t.Context(), class, metav1.CreateOptions{})
+	require.NoError(t, err)
+	told := 0
+	for _, c := range invalid {
+		t.Run(c.Path, func(t *testing.T) {
+			if c.Old != nil {
+				return // only who sees both states can tell what was changed
+			}
+			object := c.Object.DeepCopy()
+			_, err := client(object).Create(t.Context(), object, metav1.CreateOptions{FieldValidation: metav1.FieldValidationIgnore})
+			if err != nil {
+				assert.Contains(t, err.Error(), "must be of type", "only a value of the wrong type cannot be stored")
+				return
+			}
+			t.Cleanup(func() { _ = client(object).Delete(context.Background(), object.GetName(), metav1.DeleteOptions{}) }) //nolint:usetesting // the test's own has ended
+			if strings.HasPrefix(c.Hooks[0], "json: unknown field") {
+				return // the API server drops what it does not know
+			}
+			want := c.Hooks[0]
+			if text := otherwise(c.Path); text != "" {
+				want = text
+			}
+			var got string
+			ok := assert.Eventually(t, func() bool {
+				got = conditions(t, object)
+				return strings.Contains(got, want)
+			}, 4*time.Second, 20*time.Millisecond, "announced: %s", want)
+			if !ok {
+				t.Log(got)
+			}
+			told++
+		})
+		_ = told
+	}
+	t.Logf("%d of %d objects were stored, and told why they are refused", told, len(invalid))
+}
+
+// conditions gives all that the conditions of an object say.
+func conditions(t *testing.T, o *unstructured.Unstructured) string {
+	t.Helper()
+	stored, err := client(o).Get(t.Context(), o.GetName(), metav1.GetOptions{})
+	require.NoError(t, err)
+	var text strings.Builder
+	write := func(list []any) {
+		for _, c := range list {
+			condition, _ := c.(map[string]any)
+			fmt.Fprintf(&text, "%v=%v %v: %v\n", condition["type"], condition["status"], condition["reason"], condition["message"])
+		}
+	}
+	list, _, _ := unstructured.NestedSlice(stored.Object, "status", "conditions")
+	write(list)
+	rules, _, _ := unstructured.NestedSlice(stored.Object, "status", "rules")
+	for _, r := range rules {
+		rule, _ := r.(map[string]any)
+		list, _ := rule["conditions"].([]any)
+		write(list)
+	}
+	return text.String()
+}
