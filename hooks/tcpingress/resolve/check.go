@@ -102,7 +102,7 @@ func nameClaims(m *member) {
 		}
 		c.name = validate.RuleName(c.rule)
 		if first := names[c.name]; first != nil {
-			c.refuse(crdv1.ReasonDuplicateRule, duplicateName(c.name, first))
+			c.refuse(crdv1.ReasonDuplicateRule, duplicateName(c, first))
 			c.name = c.spot()
 			continue
 		}

@@ -2,12 +2,14 @@ package resolve
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	crdv1 "github.com/nginx-stream/tcpingress/crd/v1"
 	"github.com/nginx-stream/tcpingress/hooks/tcpingress/l4"
+	"github.com/nginx-stream/tcpingress/hooks/tcpingress/validate"
 )
 
 // Every message of the book is built here, but for those on ports of others, which
@@ -26,20 +28,21 @@ func invalidRule(errs field.ErrorList) string {
 	return text + "."
 }
 
-func duplicateName(name string, first *claim) string {
-	return fmt.Sprintf("The name %q is that of %s already; give this rule a name of its own.", name, first.spot())
+// duplicateName and duplicatePort use the words of the webhook.
+func duplicateName(c, first *claim) string {
+	return validate.SameName(c.path(), c.name, first.index).Error() + "."
 }
 
 func duplicatePort(c, first *claim) string {
-	from, to := max(c.want.Port, first.want.Port), min(c.want.Last(), first.want.Last())
 	if len(c.want.Hosts) > 0 && len(first.want.Hosts) > 0 {
 		host := sharedHost(c, first)
-		return fmt.Sprintf("Rule %s of the same TCPIngress has host %s on %s already; remove one of the two.",
-			first.name, host, portText(c.want.Protocol, from, to))
+		return validate.SameHost(c.path(), slices.Index(c.rule.Hosts, host), host, first.index).Error() + "."
 	}
-	return fmt.Sprintf("Rule %s of the same TCPIngress has %s already; choose another port or remove one of the two.",
-		first.name, portText(c.want.Protocol, from, to))
+	return validate.SamePort(c.path(), c.rule, first.index).Error() + "."
 }
+
+// path of the rule in its object.
+func (c *claim) path() *field.Path { return field.NewPath("spec", "rules").Index(c.index) }
 
 func (r *run) unsupported(path string) string {
 	provider := r.spec.Provider

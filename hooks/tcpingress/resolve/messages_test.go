@@ -32,17 +32,17 @@ func TestMessagesNameTheRemedy(t *testing.T) {
 		"DuplicateRule by name": {
 			asked("db=1/TCP -> x:1; db=2/TCP -> x:1"),
 			fake{},
-			`The name "db" is that of rules[0] already; give this rule a name of its own.`,
+			`spec.rules[1].name: Invalid value: "db": rules[0] has this name already; give this rule a name of its own.`,
 		},
 		"DuplicateRule by port": {
 			asked("a=1-5/TCP -> x; b=3-9/TCP -> x"),
 			fake{},
-			"Rule a of the same TCPIngress has ports 3-5/TCP already; choose another port or remove one of the two.",
+			"spec.rules[1].port: Invalid value: 3: rules[0] has this port already; only rules with different hosts can share one.",
 		},
 		"DuplicateRule by host": {
 			asked("a=1/TCP a.org -> x:1; b=1/TCP a.org -> x:1"),
 			fake{},
-			"Rule a of the same TCPIngress has host a.org on port 1/TCP already; remove one of the two.",
+			`spec.rules[1].hosts[0]: Invalid value: "a.org": rules[0] has this host on the same port already.`,
 		},
 		"UnsupportedByProvider": {
 			asked("1/TCP a.org -> x:1"),

@@ -35,13 +35,11 @@ func overlap(earlier, later *crdv1.Rule, index int, path *field.Path) *field.Err
 		return nil
 	}
 	if len(earlier.Hosts) == 0 || len(later.Hosts) == 0 {
-		return field.Invalid(path.Child("port"), later.Port,
-			fmt.Sprintf("rules[%d] has this port already; only rules with different hosts can share one", index))
+		return SamePort(path, later, index)
 	}
 	for i, host := range later.Hosts {
 		if slices.Contains(earlier.Hosts, host) {
-			return field.Invalid(path.Child("hosts").Index(i), host,
-				fmt.Sprintf("rules[%d] has this host on the same port already", index))
+			return SameHost(path, i, host, index)
 		}
 	}
 	if accepts(earlier) != accepts(later) {
@@ -49,6 +47,24 @@ func overlap(earlier, later *crdv1.Rule, index int, path *field.Path) *field.Err
 			fmt.Sprintf("rules[%d] shares the port and has another value; accept belongs to the port, so all its rules must agree", index))
 	}
 	return nil
+}
+
+// SamePort is the error of a rule on a port that rules[first] of the object has.
+func SamePort(path *field.Path, r *crdv1.Rule, first int) *field.Error {
+	return field.Invalid(path.Child("port"), r.Port,
+		fmt.Sprintf("rules[%d] has this port already; only rules with different hosts can share one", first))
+}
+
+// SameHost is the error of a rule whose hosts[i] is one of rules[first], on the same port.
+func SameHost(path *field.Path, i int, host string, first int) *field.Error {
+	return field.Invalid(path.Child("hosts").Index(i), host,
+		fmt.Sprintf("rules[%d] has this host on the same port already", first))
+}
+
+// SameName is the error of a rule whose name, be it its default, rules[first] has.
+func SameName(path *field.Path, name string, first int) *field.Error {
+	return field.Invalid(path.Child("name"), name,
+		fmt.Sprintf("rules[%d] has this name already; give this rule a name of its own", first))
 }
 
 func last(r *crdv1.Rule) int32 { return max(r.Port, r.EndPort) }

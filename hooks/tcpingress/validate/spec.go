@@ -1,8 +1,6 @@
 package validate
 
 import (
-	"fmt"
-
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	crdv1 "github.com/nginx-stream/tcpingress/crd/v1"
@@ -74,8 +72,7 @@ func Spec(s *crdv1.TCPIngressSpec, path *field.Path) SpecErrors {
 		}
 		name := RuleName(rule)
 		if first, taken := names[name]; taken {
-			found.SameName = field.Invalid(at().Child("name"), name,
-				fmt.Sprintf("rules[%d] has this name already; give this rule a name of its own", first))
+			found.SameName = SameName(at(), name, first)
 		} else {
 			names[name] = i
 		}
