@@ -97,7 +97,7 @@ func (in *ingressInput) judge(report *ruleReport, slice *sliceObject, entry *crd
 		return
 	}
 	if report.index >= maxRules {
-		report.Accepted = isFalse(crdv1.ReasonInvalidRule, tooManyRules())
+		report.Accepted = isFalse(crdv1.ReasonInvalidRule, tooManyRules(report.index))
 		report.Programmed = isFalse(crdv1.ReasonNotAccepted, notAccepted())
 		return
 	}
@@ -207,6 +207,17 @@ func (r *ruleReport) status(old *crdv1.RuleStatus, generation int64, now time.Ti
 // objectVerdicts sums the rules up. Ready is Accepted, ResolvedRefs and
 // Programmed in one, and says what the first of them that is not true says.
 func objectVerdicts(reports []ruleReport) []named {
+	if len(reports) == 0 {
+		// Nothing is wrong with no rule, but nothing works either.
+		refused, unknown := isFalse(crdv1.ReasonInvalidRule, noRules()), isUnknown(crdv1.ReasonPending, noRules())
+		return []named{
+			{crdv1.ConditionReady, refused},
+			{crdv1.ConditionAccepted, refused},
+			{crdv1.ConditionResolvedRefs, unknown},
+			{crdv1.ConditionBackendsReady, unknown},
+			{crdv1.ConditionProgrammed, isFalse(crdv1.ReasonNotAccepted, notAccepted())},
+		}
+	}
 	accepted := summary(reports, func(r *ruleReport) verdict { return r.Accepted },
 		isTrue(crdv1.ReasonAccepted, allMessage("accepted")))
 	resolved := summary(reports, func(r *ruleReport) verdict { return r.ResolvedRefs },

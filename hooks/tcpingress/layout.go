@@ -38,7 +38,7 @@ func layoutOf(class string, spec *crdv1.TCPIngressClassSpec, agentImage string) 
 	labels := map[string]string{crdv1.LabelClass: class}
 	l := layout{
 		class:        class,
-		provider:     cmp.Or(spec.Provider, crdv1.ProviderIngressNginx),
+		provider:     providerOf(spec),
 		ingressNginx: ingressNginxConfig(spec, labels),
 	}
 	l.fillNginx(spec, labels, agentImage)
@@ -60,6 +60,15 @@ func layoutOf(class string, spec *crdv1.TCPIngressClassSpec, agentImage string) 
 		crdv1.ProviderNginx:        bothProtocols(&own, tcpName, udpName),
 	}
 	return l
+}
+
+// providerOf is the provider of a class. One that does not exist makes a class that
+// cannot be used, but whose children must be found all the same.
+func providerOf(spec *crdv1.TCPIngressClassSpec) crdv1.Provider {
+	if spec.Provider == crdv1.ProviderNginx {
+		return crdv1.ProviderNginx
+	}
+	return crdv1.ProviderIngressNginx
 }
 
 func ingressNginxConfig(spec *crdv1.TCPIngressClassSpec, labels map[string]string) ingressnginx.Config {

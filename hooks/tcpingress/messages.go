@@ -121,9 +121,12 @@ func noSuchVerdict(class string) string {
 	return fmt.Sprintf("TCPIngressClass %s has not judged this rule yet.", class)
 }
 
-func tooManyRules() string {
-	return fmt.Sprintf("An object has at most %d rules; move this one to another TCPIngress.", maxRules)
+// tooManyRules and noRules use the words of the webhook.
+func tooManyRules(index int) string {
+	return fmt.Sprintf("spec.rules[%d]: Forbidden: a TCPIngress has at most %d rules; move this one to another TCPIngress.", index, maxRules)
 }
+
+func noRules() string { return "spec.rules: Required value: a TCPIngress has at least one rule." }
 
 func notAccepted() string { return "The rule is not accepted, see the condition Accepted." }
 

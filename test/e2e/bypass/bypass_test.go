@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -73,9 +74,13 @@ func TestConditionsSayWhatTheWebhookSays(t *testing.T) {
 	}}
 	_, err = client(class).Create(t.Context(), class, metav1.CreateOptions{})
 	require.NoError(t, err)
-	told := 0
+	var told atomic.Int32
+	t.Cleanup(func() {
+		t.Logf("%d of %d objects were stored, and told why they are refused", told.Load(), len(invalid))
+	})
 	for _, c := range invalid {
 		t.Run(c.Path, func(t *testing.T) {
+			t.Parallel()
 			if c.Old != nil {
 				return // only who sees both states can tell what was changed
 			}
@@ -97,14 +102,13 @@ func TestConditionsSayWhatTheWebhookSays(t *testing.T) {
 			ok := assert.Eventually(t, func() bool {
 				got = conditions(t, object)
 				return strings.Contains(got, want)
-			}, 4*time.Second, 20*time.Millisecond, "announced: %s", want)
+			}, 45*time.Second, 50*time.Millisecond, "announced: %s", want)
 			if !ok {
 				t.Log(got)
 			}
-			told++
+			told.Add(1)
 		})
 	}
-	t.Logf("%d of %d objects were stored, and told why they are refused", told, len(invalid))
 }
 
 // conditions gives all that the conditions of an object say.
