@@ -178,8 +178,8 @@ func (k *keeper) replaceWhatKeepsNginxFromStarting(ctx context.Context, name str
 // while ago.
 func (k *keeper) readMounted(ctx context.Context) error {
 	raw, err := bundledir.ReadIndex(k.ConfigDir)
-	refused := k.status.get().Refused != nil
-	if err == nil && bytes.Equal(raw, k.index) && !(refused && time.Now().After(k.retryAt)) {
+	again := k.status.get().Refused != nil && time.Now().After(k.retryAt)
+	if err == nil && bytes.Equal(raw, k.index) && !again {
 		return nil
 	}
 	g, set, err := k.mounted()
@@ -219,8 +219,7 @@ func (k *keeper) mounted() (*generation.Generation, *bundledir.Set, error) {
 
 // sentence makes one of an error that is none yet.
 func sentence(err error) string {
-	var incomplete *bundledir.IncompleteError
-	if errors.As(err, &incomplete) {
+	if incomplete, ok := errors.AsType[*bundledir.IncompleteError](err); ok {
 		return incomplete.Error()
 	}
 	return "What is mounted cannot be used: " + strings.TrimSuffix(err.Error(), ".") + "."

@@ -56,8 +56,8 @@ func (b Binary) Check(ctx context.Context, config string) error {
 func Complaint(log string) string {
 	for line := range strings.Lines(log) {
 		for _, level := range []string{"[emerg] ", "[alert] "} {
-			if at := strings.Index(line, level); at >= 0 {
-				return level + withoutProcess(strings.TrimSpace(line[at+len(level):]))
+			if _, text, found := strings.Cut(line, level); found {
+				return level + withoutProcess(strings.TrimSpace(text))
 			}
 		}
 	}

@@ -119,172 +119,181 @@ func closedTo(t *testing.T, port int, text string) {
 	require.Empty(t, rest)
 }
 
-func TestMetricsAreWhatAScriptDid(t *testing.T) {
-	r := newRig(t)
-	tcp, udp := echoTCP(t), echoUDP(t)
+// play is a set of listeners, each with its own way to fail, and what the metrics
+// shall be after what was done with them.
+type play struct {
+	t        *testing.T
+	port     map[string]int
+	listener map[string]*l4.Listener
+	table    l4.Table
+	want     map[string]float64
+}
+
+func newPlay(t *testing.T) *play {
+	t.Helper()
 	mute, err := net.ListenPacket("udp", "127.0.0.1:0")
 	require.NoError(t, err)
-	defer func() { _ = mute.Close() }()
-	unused := freePort(t)
-
-	names := []string{"echo", "datagrams", "mute", "refuses", "silent", nowhere, "guarded", "limited", "proxied", "hosts"}
-	port := map[string]int{}
-	listener := map[string]*l4.Listener{}
-	table := make(l4.Table, 0, len(names))
-	for _, name := range names {
-		port[name] = freePort(t)
-		protocol, backend := l4.TCP, tcp
-		switch name {
-		case "datagrams":
-			protocol, backend = l4.UDP, udp
-		case "mute":
-			protocol, backend = l4.UDP, mute.LocalAddr().(*net.UDPAddr).Port
-		case "refuses":
-			backend = unused
-		case "silent":
-			backend = silentTCP(t)
-		}
-		table = append(table, rule(protocol, port[name], backend, name))
-		listener[name] = &table[len(table)-1]
+	t.Cleanup(func() { _ = mute.Close() })
+	tcp := echoTCP(t)
+	backends := map[string]int{
+		"datagrams": echoUDP(t), "mute": mute.LocalAddr().(*net.UDPAddr).Port,
+		"refuses": freePort(t), "silent": silentTCP(t),
+		"echo": tcp, nowhere: tcp, "guarded": tcp, "limited": tcp, "proxied": tcp, "hosts": tcp,
 	}
-	listener["silent"].ConnectTimeout = 300 * time.Millisecond
-	listener["datagrams"].IdleTimeout = 300 * time.Millisecond
-	listener["mute"].IdleTimeout = 300 * time.Millisecond
-	listener["guarded"].AllowSources = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}
-	listener["limited"].ConnectionsPerClient = 1
-	listener["proxied"].AcceptProxy = true
-	listener["hosts"].Hosts = []string{"known.example.com"}
+	p := &play{t: t, port: map[string]int{}, listener: map[string]*l4.Listener{}, table: make(l4.Table, 0, len(backends)), want: map[string]float64{}}
+	for _, name := range slices.Sorted(maps.Keys(backends)) {
+		p.port[name] = freePort(t)
+		protocol := l4.TCP
+		if name == "datagrams" || name == "mute" {
+			protocol = l4.UDP
+		}
+		p.table = append(p.table, rule(protocol, p.port[name], backends[name], name))
+		p.listener[name] = &p.table[len(p.table)-1]
+	}
+	p.listener["silent"].ConnectTimeout = 300 * time.Millisecond
+	p.listener["datagrams"].IdleTimeout = 300 * time.Millisecond
+	p.listener["mute"].IdleTimeout = 300 * time.Millisecond
+	p.listener["guarded"].AllowSources = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}
+	p.listener["limited"].ConnectionsPerClient = 1
+	p.listener["proxied"].AcceptProxy = true
+	p.listener["hosts"].Hosts = []string{"known.example.com"}
+	return p
+}
 
-	files := r.files(table)
+// files are the rendered ones, with a DNS server that knows nothing and a client's
+// hello that may not take long.
+func (p *play) files(r *rig) map[string]string {
+	p.t.Helper()
+	files := r.files(p.table)
 	var index bundle.Index
-	require.NoError(t, json.Unmarshal([]byte(files[bundle.IndexFile]), &index))
-	index.Resolvers = []string{noNames(t)}
+	require.NoError(p.t, json.Unmarshal([]byte(files[bundle.IndexFile]), &index))
+	index.Resolvers = []string{noNames(p.t)}
 	raw, err := json.Marshal(index)
-	require.NoError(t, err)
+	require.NoError(p.t, err)
 	files[bundle.IndexFile] = string(raw)
 	for name, text := range files {
 		files[name] = strings.ReplaceAll(text, "    ssl_preread on;\n", "    ssl_preread on;\n    preread_timeout 400ms;\n")
 	}
-	r.show(files)
+	return files
+}
+
+// add expects sessions, of which some failed if there is a cause.
+func (p *play) add(name string, in, out int, cause string, failures int) {
+	owner := "data/" + name + "/rule"
+	if cause == "sni" || cause == "preread_timeout" {
+		owner = ""
+	}
+	labels := fmt.Sprintf(`listener="%d/%s",owner="%s"`, p.port[name], p.listener[name].Protocol, owner)
+	p.want[`tcpingress_listener_sessions_total{`+labels+`}`]++
+	p.want[`tcpingress_listener_session_seconds_count{`+labels+`}`]++
+	p.want[`tcpingress_listener_bytes_total{direction="in",`+labels+`}`] += float64(in)
+	p.want[`tcpingress_listener_bytes_total{direction="out",`+labels+`}`] += float64(out)
+	if cause != "" {
+		p.want[`tcpingress_listener_failures_total{cause="`+cause+`",`+labels+`}`] += float64(failures)
+	}
+}
+
+// perform does everything once.
+func (p *play) perform() {
+	for i := range 20 {
+		text := strings.Repeat("x", 10*i+1)
+		require.NoError(p.t, says(p.port["echo"], text))
+		p.add("echo", len(text), len(text), "connect", 0)
+	}
+	for range 3 {
+		p.converse("udp", "datagrams", "", "question", "another")
+		p.add("datagrams", 15, 15, "udp_no_answer", 0)
+		conn, err := net.Dial("udp", address(p.port["mute"]))
+		require.NoError(p.t, err)
+		_, err = conn.Write([]byte("question"))
+		require.NoError(p.t, err)
+		require.NoError(p.t, conn.Close())
+		p.add("mute", 8, 0, "udp_no_answer", 1)
+	}
+	for name, cause := range map[string]string{"refuses": "connect", "silent": "timeout", nowhere: "dns", "guarded": "allow"} {
+		closedTo(p.t, p.port[name], "hello")
+		p.add(name, 0, 0, cause, 1)
+	}
+	closedTo(p.t, p.port["proxied"], "GET / HTTP/1.0\r\n\r\n")
+	p.add("proxied", 0, 0, "bad_proxy_header", 1)
+	p.converse("tcp", "proxied", "PROXY TCP4 192.0.2.1 192.0.2.2 1 2\r\n", "hello")
+	p.add("proxied", 5, 5, "bad_proxy_header", 0)
+
+	held, err := net.Dial("tcp", address(p.port["limited"]))
+	require.NoError(p.t, err)
+	require.NoError(p.t, exchange(held, "held"))
+	closedTo(p.t, p.port["limited"], "hello")
+	p.add("limited", 0, 0, "limit", 1)
+	require.NoError(p.t, held.Close())
+	p.add("limited", 4, 4, "limit", 0)
+
+	hello(p.port["hosts"], "unknown.example.com")
+	p.add("hosts", 0, 0, "sni", 1)
+	closedTo(p.t, p.port["hosts"], "\x16\x03\x01")
+	p.add("hosts", 0, 0, "preread_timeout", 1)
+}
+
+func (p *play) converse(network, name, head string, texts ...string) {
+	p.t.Helper()
+	conn, err := net.Dial(network, address(p.port[name]))
+	require.NoError(p.t, err)
+	if head != "" {
+		_, err = conn.Write([]byte(head))
+		require.NoError(p.t, err)
+	}
+	for _, text := range texts {
+		require.NoError(p.t, exchange(conn, text))
+	}
+	require.NoError(p.t, conn.Close())
+}
+
+// missing tells which series are not as expected.
+func (p *play) missing(got map[string]float64) (list []string) {
+	for _, series := range slices.Sorted(maps.Keys(p.want)) {
+		if got[series] != p.want[series] {
+			list = append(list, fmt.Sprintf("%s: want %v, got %v", series, p.want[series], got[series]))
+		}
+	}
+	for series, value := range got {
+		if _, known := p.want[series]; !known && strings.HasPrefix(series, "tcpingress_listener_failures_total") && value != 0 {
+			list = append(list, fmt.Sprintf("%s: want none, got %v", series, value))
+		}
+	}
+	return list
+}
+
+func TestMetricsAreWhatAScriptDid(t *testing.T) {
+	r, p := newRig(t), newPlay(t)
+	r.show(p.files(r))
 	r.startAgent()
 	r.startNginx()
 	r.eventually("the first generation is live", func() bool { return r.agent.Status().Live != "" })
+	echo := strconv.Itoa(p.port["echo"]) + "/TCP"
+	zero, found := r.scrape()[`tcpingress_listener_sessions_total{listener="`+echo+`",owner="data/echo/rule"}`]
+	assert.True(t, found, "a listener that nobody has used has metrics")
+	assert.Zero(t, zero)
 
-	zero := r.scrape()
-	assert.Zero(t, zero[`tcpingress_listener_sessions_total{listener="`+strconv.Itoa(port["echo"])+`/TCP",owner="data/echo/rule"}`])
-	want := map[string]float64{}
-	add := func(name string, sessions, in, out int, cause string, failures int) {
-		suffix := "/TCP"
-		if listener[name].Protocol == l4.UDP {
-			suffix = "/UDP"
-		}
-		owner := "data/" + name + "/rule"
-		if cause == "sni" || cause == "preread_timeout" {
-			owner = ""
-		}
-		labels := fmt.Sprintf(`listener="%d%s",owner="%s"`, port[name], suffix, owner)
-		want[`tcpingress_listener_sessions_total{`+labels+`}`] += float64(sessions)
-		want[`tcpingress_listener_session_seconds_count{`+labels+`}`] += float64(sessions)
-		want[`tcpingress_listener_bytes_total{direction="in",`+labels+`}`] += float64(in)
-		want[`tcpingress_listener_bytes_total{direction="out",`+labels+`}`] += float64(out)
-		if cause != "" {
-			want[`tcpingress_listener_failures_total{cause="`+cause+`",`+labels+`}`] += float64(failures)
-		}
-	}
-	script := func(round int) {
-		for i := range 20 {
-			text := strings.Repeat("x", 10*(i+round))
-			if text == "" {
-				text = "y"
-			}
-			require.NoError(t, says(port["echo"], text))
-			add("echo", 1, len(text), len(text), "", 0)
-		}
-		for range 3 {
-			conn, err := net.Dial("udp", address(port["datagrams"]))
-			require.NoError(t, err)
-			require.NoError(t, exchange(conn, "question"))
-			require.NoError(t, exchange(conn, "another"))
-			require.NoError(t, conn.Close())
-			add("datagrams", 1, 15, 15, "udp_no_answer", 0)
-			conn, err = net.Dial("udp", address(port["mute"]))
-			require.NoError(t, err)
-			_, err = conn.Write([]byte("question"))
-			require.NoError(t, err)
-			require.NoError(t, conn.Close())
-			add("mute", 1, 8, 0, "udp_no_answer", 1)
-		}
-		for _, c := range []struct{ name, cause string }{
-			{"refuses", "connect"},
-			{"silent", "timeout"},
-			{nowhere, "dns"},
-			{"guarded", "allow"},
-		} {
-			closedTo(t, port[c.name], "hello")
-			add(c.name, 1, 0, 0, c.cause, 1)
-		}
-		closedTo(t, port["proxied"], "GET / HTTP/1.0\r\n\r\n")
-		add("proxied", 1, 0, 0, "bad_proxy_header", 1)
-		conn, err := net.Dial("tcp", address(port["proxied"]))
-		require.NoError(t, err)
-		_, err = conn.Write([]byte("PROXY TCP4 192.0.2.1 192.0.2.2 1 2\r\n"))
-		require.NoError(t, err)
-		require.NoError(t, exchange(conn, "hello"))
-		require.NoError(t, conn.Close())
-		add("proxied", 1, 5, 5, "bad_proxy_header", 0)
-
-		held, err := net.Dial("tcp", address(port["limited"]))
-		require.NoError(t, err)
-		require.NoError(t, exchange(held, "held"))
-		closedTo(t, port["limited"], "hello")
-		add("limited", 1, 0, 0, "limit", 1)
-		require.NoError(t, held.Close())
-		add("limited", 1, 4, 4, "limit", 0)
-		time.Sleep(50 * time.Millisecond)
-
-		hello(port["hosts"], "unknown.example.com")
-		add("hosts", 1, 0, 0, "sni", 1)
-		closedTo(t, port["hosts"], "\x16\x03\x01")
-		add("hosts", 1, 0, 0, "preread_timeout", 1)
-	}
-
-	started := time.Now()
-	script(0)
+	p.perform()
 	r.endAgent()
-	script(1)
+	p.perform()
 	time.Sleep(2 * time.Second)
 	r.startAgent()
-	script(2)
-	t.Logf("the script took %s", time.Since(started).Round(time.Millisecond))
+	p.perform()
 
-	compare := func() (missing []string) {
-		got := r.scrape()
-		for _, series := range slices.Sorted(maps.Keys(want)) {
-			if got[series] != want[series] {
-				missing = append(missing, fmt.Sprintf("%s: want %v, got %v", series, want[series], got[series]))
-			}
-		}
-		return missing
-	}
 	// nginx writes its log once a second, and UDP sessions end some time after.
-	for range 100 {
-		if len(compare()) == 0 {
+	for range 200 {
+		if len(p.missing(r.scrape())) == 0 {
 			break
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	assert.Empty(t, compare())
-	for series, value := range r.scrape() {
-		if strings.HasPrefix(series, "tcpingress_listener_failures_total") && value != want[series] {
-			t.Errorf("%s: want %v, got %v", series, want[series], value)
-		}
-	}
-	t.Logf("%d series are what the script did", len(want))
+	assert.Empty(t, p.missing(r.scrape()))
+	t.Logf("%d series are what the script did", len(p.want))
 
-	conn, err := net.Dial("tcp", address(port["echo"]))
+	conn, err := net.Dial("tcp", address(p.port["echo"]))
 	require.NoError(t, err)
 	require.NoError(t, exchange(conn, "open"))
-	assert.Equal(t, 1.0, r.scrape()[`tcpingress_listener_open_connections{listener="`+strconv.Itoa(port["echo"])+`/TCP"}`])
+	assert.Equal(t, 1.0, r.scrape()[`tcpingress_listener_open_connections{listener="`+echo+`"}`])
 	require.NoError(t, conn.Close())
 }
 

@@ -154,8 +154,9 @@ func TestManyListeners(t *testing.T) {
 	}
 	r.start(table)
 	before := r.agent.Status().Live
+	files := r.files(table[1:])
 	started := time.Now()
-	r.show(r.files(table[1:]))
+	r.show(files)
 	r.eventually("the change is live", func() bool { s := r.agent.Status(); return s.Live != before && s.Live != "" })
 	took := time.Since(started)
 	require.NoError(t, says(int(table[count-1].Port), "hello"))

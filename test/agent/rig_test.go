@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -92,15 +93,14 @@ const nowhere = "nowhere"
 // files renders a table, with backends at 127.0.0.1 instead of names.
 func (r *rig) files(table l4.Table) map[string]string {
 	files := nginx.New(r.config).Files(table)
+	service := regexp.MustCompile(`[a-z0-9-]+\.data\.svc\.cluster\.local`)
 	for name, content := range files {
-		for i := range table {
-			b := table[i].Backend
-			if b.Service == nowhere {
-				continue
+		files[name] = service.ReplaceAllStringFunc(content, func(name string) string {
+			if strings.HasPrefix(name, nowhere+".") {
+				return name
 			}
-			content = strings.ReplaceAll(content, b.Service+"."+b.Namespace+".svc.cluster.local", "127.0.0.1")
-		}
-		files[name] = content
+			return "127.0.0.1"
+		})
 	}
 	// As in the pod, where nothing is root, all processes of nginx have one uid.
 	if os.Getuid() == 0 {
@@ -135,7 +135,7 @@ func (r *rig) index(files map[string]string) {
 // showAsIs does what the kubelet does: a new directory, and then the link to it.
 func (r *rig) showAsIs(files map[string]string) {
 	r.t.Helper()
-	data, err := os.MkdirTemp(r.mount, "..") //nolint:usetesting // the kubelet makes it there
+	data, err := os.MkdirTemp(r.mount, "..")
 	require.NoError(r.t, err)
 	for name, content := range files {
 		require.NoError(r.t, os.WriteFile(filepath.Join(data, name), []byte(content), 0o600))
@@ -155,7 +155,7 @@ func (r *rig) showAsIs(files map[string]string) {
 
 func (r *rig) startAgent() {
 	r.t.Helper()
-	ctx, stop := context.WithCancel(context.Background()) //nolint:usetesting // it is ended by endAgent, which tests call too
+	ctx, stop := context.WithCancel(context.Background())
 	a, err := agent.New(r.options)
 	require.NoError(r.t, err)
 	ended := make(chan error, 1)
