@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"testing"
 	"time"
 
@@ -116,40 +116,48 @@ func (e *edge) whole(t *testing.T) string {
 	return string(text)
 }
 
-// nextPort is where freePorts looks first; the tests of this package run at the same time.
-var nextPort atomic.Int32 //nolint:gochecknoglobals // tests of one process share the machine's ports
+// ports are handed out once each: the tests of this package run at the same time.
+var ports struct { //nolint:gochecknoglobals // tests of one process share the machine's ports
+	sync.Mutex
+	next int32
+}
 
 // freePorts gives the first of n ports in a row that nobody listens on. Those from
 // 21,000 on are left to other tests, which may run at the same time.
 func freePorts(t *testing.T, n int32) int32 {
 	t.Helper()
 	const from, end = 10_000, 21_000
-	nextPort.CompareAndSwap(0, from+int32(os.Getpid()%6000))
-	for range 1000 {
-		first := nextPort.Add(n) - n
-		require.Less(t, first+n, int32(end), "free ports")
-		if areFree(first, n) {
+	ports.Lock()
+	defer ports.Unlock()
+	if ports.next == 0 {
+		ports.next = from + int32(os.Getpid()%4000)
+	}
+	for first := ports.next; first+n <= end; first = ports.next {
+		ports.next = firstTaken(first, first+n)
+		if ports.next == first+n {
 			return first
 		}
+		ports.next++
 	}
 	require.Fail(t, "no free ports")
 	return 0
 }
 
-func areFree(first, n int32) bool {
-	for port := first; port < first+n; port++ {
+// firstTaken gives the first port that somebody listens on, or the end.
+func firstTaken(from, end int32) int32 {
+	for port := from; port < end; port++ {
 		tcp, err := net.Listen("tcp", fmt.Sprintf(":%d", port)) //nolint:gosec,noctx // as nginx will
 		if err != nil {
-			return false
+			return port
 		}
 		_ = tcp.Close()
 		udp, err := net.ListenPacket("udp", fmt.Sprintf(":%d", port)) //nolint:noctx // as nginx will
 		if err != nil {
-			return false
+			return port
 		}
 		_ = udp.Close()
 	}
-	return true
+	return end
 }
 
 // rule makes a listener of a port whose owner is "test/<name>/r".
