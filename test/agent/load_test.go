@@ -220,6 +220,20 @@ func TestNoConnectionIsLostWhileTheConfigurationChanges(t *testing.T) {
 	assert.Zero(t, r.agent.Status().EndedWorkers)
 }
 
+// oneAccepts waits until there are so many old workers and one other. Until the worker
+// before is asked to end, and a moment longer, it takes connections too.
+func (r *rig) oneAccepts(old int) {
+	r.t.Helper()
+	r.eventually("one worker accepts", func() bool {
+		workers, err := r.processes().Workers()
+		if err != nil || len(workers) != old+1 {
+			return false
+		}
+		return !slices.ContainsFunc(workers[:old], func(w nginx.Worker) bool { return !w.Old }) && !workers[old].Old
+	})
+	time.Sleep(200 * time.Millisecond)
+}
+
 func TestOldWorkersAreBounded(t *testing.T) {
 	r := newRig(t)
 	r.config.MaxOldWorkers = 2
@@ -227,13 +241,8 @@ func TestOldWorkersAreBounded(t *testing.T) {
 	table := l4.Table{rule(l4.TCP, freePort(t), tcp, "held")}
 	r.start(table)
 	var held []net.Conn
-	processes := r.processes()
 	for i := range 5 {
-		// Until the worker before is asked to end, it takes connections too.
-		r.eventually("one worker accepts", func() bool {
-			workers, err := processes.Workers()
-			return err == nil && len(workers) == min(i, 2)+1 && !workers[len(workers)-1].Old && (i == 0 || workers[len(workers)-2].Old)
-		})
+		r.oneAccepts(min(i, 2))
 		conn, err := net.Dial("tcp", address(int(table[0].Port)))
 		require.NoError(t, err)
 		defer func() { _ = conn.Close() }()
@@ -334,10 +343,7 @@ func TestOldWorkersWithoutConnectionsAreEndedFirst(t *testing.T) {
 	defer func() { _ = held.Close() }()
 	require.NoError(t, exchange(held, "hello"))
 	for i := range 2 {
-		r.eventually("one worker accepts", func() bool {
-			workers, err := r.processes().Workers()
-			return err == nil && len(workers) == i+1 && !workers[i].Old
-		})
+		r.oneAccepts(i)
 		// A session that nobody ends keeps the worker for ten minutes.
 		conn, err := net.Dial("udp", address(int(table[1].Port)))
 		require.NoError(t, err)
