@@ -299,7 +299,7 @@ func TestSwitchOfASharedService(t *testing.T) {
 	assert.Empty(t, s.writes(since))
 
 	s.kubectl("patch", "service", "-n", "$nginx", "$class-stream-tcp", "--type=json", "--patch",
-		fmt.Sprintf(`[{"op":"replace","path":"/spec/ports","value":[{"name":"tcp-6379","port":6379,"targetPort":6379,"protocol":"TCP"}]}]`))
+		`[{"op":"replace","path":"/spec/ports","value":[{"name":"tcp-6379","port":6379,"targetPort":6379,"protocol":"TCP"}]}]`)
 	s.available(1).leadsTo("Nginx").ready("a/redis").
 		condition("TCPIngressClass", s.class, "Programmed=True/Programmed", "")
 }
