@@ -64,7 +64,7 @@ type metacontroller struct {
 
 // start applies the controllers and starts the binary.
 func (m *metacontroller) start(ctx context.Context) error {
-	list, err := controllers(m.h.hooksURL)
+	list, err := m.h.controllers(ctx)
 	if err != nil {
 		return err
 	}

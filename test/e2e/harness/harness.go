@@ -28,6 +28,9 @@ type Options struct {
 	// Loose leaves out of our own kinds everything that refuses an object, but for types:
 	// as if admission had been passed by.
 	Loose bool
+	// Secure puts the hooks behind HTTPS and a token, and takes the controllers from the
+	// overlay secure. For the real Metacontroller, and Direct, only.
+	Secure bool
 	// Install puts the manifests into the cluster before the applier starts; hooks is
 	// where the hooks are. Left out, only what the applier needs is put there.
 	Install func(ctx context.Context, h *Harness, hooks string) error
@@ -45,6 +48,7 @@ type Harness struct {
 
 	applier  applier
 	hooksURL string
+	locks    *locks // nil without Secure
 	dir      string
 	forgiven int // refusals while the API server restarted
 }
@@ -105,7 +109,12 @@ func (h *Harness) start(ctx context.Context, options Options) error {
 	if err := h.connect(); err != nil {
 		return err
 	}
-	if h.Hooks, err = newHooks(ctx, bin, h.Cluster.LogDir(), options.Replicas); err != nil {
+	if options.Secure {
+		if h.locks, err = h.lock(ctx, root); err != nil {
+			return err
+		}
+	}
+	if h.Hooks, err = newHooks(ctx, bin, h.Cluster.LogDir(), options.Replicas, h.locks); err != nil {
 		return err
 	}
 	if h.Door, err = newDoor(ctx, h.Hooks); err != nil {
@@ -113,7 +122,7 @@ func (h *Harness) start(ctx context.Context, options Options) error {
 	}
 	h.hooksURL = h.Door.url
 	if options.Direct {
-		h.hooksURL = "http://" + h.Hooks.Addresses()[0]
+		h.hooksURL = h.locks.scheme() + "://" + h.Hooks.Addresses()[0]
 	}
 	if err := options.Install(ctx, h, h.hooksURL); err != nil {
 		return err

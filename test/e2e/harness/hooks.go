@@ -16,6 +16,7 @@ import (
 type Hooks struct {
 	bin       string
 	logs      string
+	locks     *locks
 	mu        sync.Mutex
 	addresses []string
 	replicas  []*process // nil where one is down
@@ -36,12 +37,12 @@ func buildHooks(ctx context.Context, repository, dir string) (string, error) {
 }
 
 // newHooks starts n replicas and waits until they are ready.
-func newHooks(ctx context.Context, bin, logs string, n int) (*Hooks, error) {
+func newHooks(ctx context.Context, bin, logs string, n int, l *locks) (*Hooks, error) {
 	addresses, err := freePorts(n)
 	if err != nil {
 		return nil, err
 	}
-	h := &Hooks{bin: bin, logs: logs, addresses: addresses, replicas: make([]*process, n)}
+	h := &Hooks{bin: bin, logs: logs, locks: l, addresses: addresses, replicas: make([]*process, n)}
 	for i := range n {
 		if err := h.Start(ctx, i); err != nil {
 			return nil, errors.Join(err, h.stop())
@@ -56,12 +57,13 @@ func (h *Hooks) Start(ctx context.Context, replica int) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	log := filepath.Join(h.logs, fmt.Sprintf("hooks-%d.log", replica))
-	p, err := startProcess(log, h.bin, "serve", "--listen="+h.addresses[replica], "--shutdown-delay=0s", "--max-concurrent=64")
+	args := append([]string{"serve", "--listen=" + h.addresses[replica], "--shutdown-delay=0s", "--max-concurrent=64"}, h.locks.flags()...)
+	p, err := startProcess(log, h.bin, args...)
 	if err != nil {
 		return err
 	}
 	h.replicas[replica] = p
-	return await(ctx, p, "http://"+h.addresses[replica]+"/readyz")
+	return awaitFrom(ctx, h.locks.client(), p, h.locks.scheme()+"://"+h.addresses[replica]+"/readyz")
 }
 
 // Stop ends a replica as a rollout would: calls in flight are answered.
@@ -128,6 +130,10 @@ func (h *Hooks) stop() error {
 
 // await returns when url answers 200, or the process that should answer has ended.
 func await(ctx context.Context, p *process, url string) error {
+	return awaitFrom(ctx, http.DefaultClient, p, url)
+}
+
+func awaitFrom(ctx context.Context, client *http.Client, p *process, url string) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	for {
@@ -135,7 +141,7 @@ func await(ctx context.Context, p *process, url string) error {
 		if err != nil {
 			return fmt.Errorf("asking %s: %w", url, err)
 		}
-		response, err := http.DefaultClient.Do(request)
+		response, err := client.Do(request)
 		if err == nil {
 			_ = response.Body.Close()
 			if response.StatusCode == http.StatusOK {
