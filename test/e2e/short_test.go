@@ -90,8 +90,6 @@ func (s *scene) service(key string, ports ...string) *scene {
 }
 
 // annotated applies a Service with an annotation nginx-stream.dev/expose.
-//
-//nolint:unparam // a step reads as the others do
 func (s *scene) annotated(key, expose string, ports ...string) *scene {
 	s.t.Helper()
 	annotations := fmt.Sprintf("  annotations: {nginx-stream.dev/expose: %q, nginx-stream.dev/ingress-class: $class}\n", expose)
