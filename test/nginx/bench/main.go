@@ -13,7 +13,7 @@ import (
 )
 
 func main() {
-	rounds := flag.Int("rounds", 51, "how often each is measured")
+	rounds := flag.Int("rounds", 41, "how often each is measured")
 	slice := flag.Duration("slice", 100*time.Millisecond, "how long each is measured at a time")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

@@ -30,6 +30,7 @@ type plane struct {
 const (
 	written      = "written by hand"
 	writtenAgain = "the same again"
+	cutting      = "by hand, without proxy_half_close"
 	rendered     = "rendered"
 	direct       = "rendered, hosts"
 	apart        = "rendered, hosts with timeouts of their own"
@@ -72,17 +73,18 @@ func newScene(ctx context.Context, dir string) (s *scene, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, name := range []string{written, writtenAgain} {
-		if err := s.nginx(ctx, filepath.Join(dir, "w"+strconv.Itoa(i)), func(dir string) map[string]string { return s.byHand(dir, ports[i]) },
+	for i, name := range []string{written, writtenAgain, cutting} {
+		half := map[bool]string{true: "off", false: "on"}[name == cutting]
+		if err := s.nginx(ctx, filepath.Join(dir, "w"+strconv.Itoa(i)), func(dir string) map[string]string { return s.byHand(dir, ports[i], half) },
 			&plane{name: name, port: ports[i]}); err != nil {
 			return nil, err
 		}
 	}
-	if err := s.nginx(ctx, filepath.Join(dir, "r"), func(dir string) map[string]string { return s.rendered(dir, ports[2:5]) },
-		&plane{name: rendered, port: ports[2]}, &plane{name: direct, port: ports[3]}, &plane{name: apart, port: ports[4]}); err != nil {
+	if err := s.nginx(ctx, filepath.Join(dir, "r"), func(dir string) map[string]string { return s.rendered(dir, ports[3:6]) },
+		&plane{name: rendered, port: ports[3]}, &plane{name: direct, port: ports[4]}, &plane{name: apart, port: ports[5]}); err != nil {
 		return nil, err
 	}
-	return s, s.haproxy(ctx, dir, ports[5])
+	return s, s.haproxy(ctx, dir, ports[6])
 }
 
 // nginx starts one with the files, for the planes.
@@ -135,8 +137,8 @@ func (s *scene) rendered(dir string, ports []int32) map[string]string {
 }
 
 // byHand is what a person would write for one port: as many workers, buffers and log
-// lines, but a fixed address.
-func (s *scene) byHand(dir string, port int32) map[string]string {
+// lines, but a fixed address. half is about connections that are closed by one side.
+func (s *scene) byHand(dir string, port int32, half string) map[string]string {
 	return map[string]string{bundle.MainFile: fmt.Sprintf(`include modules.conf;
 worker_processes 1;
 worker_rlimit_nofile 4096;
@@ -147,6 +149,7 @@ events {
 }
 stream {
     proxy_socket_keepalive on;
+    proxy_half_close %[4]s;
     log_format session escape=json '{"t":$msec,"l":"%[2]d/TCP","o":"bench/plain/r","s":$status,"d":$session_time,"out":$bytes_sent,"rcv":$bytes_received,"ua":"$upstream_addr","us":"$upstream_bytes_sent","ur":"$upstream_bytes_received","uc":"$upstream_connect_time"}';
     access_log %[1]s/log/access.log session buffer=64k flush=1s;
     include generation.conf;
@@ -156,7 +159,7 @@ stream {
         proxy_pass 127.0.0.2:%[3]d;
     }
 }
-`, dir, port, s.backendPort())}
+`, dir, port, s.backendPort(), half)}
 }
 
 // haproxy starts HAProxy with one thread, and without a log.
