@@ -27,6 +27,35 @@ func judge(t *testing.T) *apiserver.Judge {
 	return j
 }
 
+func judgeWithoutRules(t *testing.T) *apiserver.Judge {
+	t.Helper()
+	definition, err := os.ReadFile("generated/app.example.com_podsets.yaml")
+	require.NoError(t, err)
+	loose, err := corpus.Loosen(string(definition), false)
+	require.NoError(t, err)
+	j, err := apiserver.New([]string{loose})
+	require.NoError(t, err)
+	return j
+}
+
+// refusal gives what the API server says to a case.
+func refusal(t *testing.T, j *apiserver.Judge, c corpus.Case) []string {
+	t.Helper()
+	object := c.Object.DeepCopy()
+	if c.Old == nil {
+		got, err := j.Create(t.Context(), object)
+		require.NoError(t, err)
+		return got
+	}
+	old := c.Old.DeepCopy()
+	got, err := j.Create(t.Context(), old)
+	require.NoError(t, err)
+	require.Empty(t, got, "the first document is accepted")
+	got, err = j.Update(t.Context(), object, old)
+	require.NoError(t, err)
+	return got
+}
+
 func TestDefinitionIsLegal(t *testing.T) {
 	for _, err := range judge(t).Definitions(t.Context()) {
 		assert.NoError(t, err)
@@ -34,30 +63,22 @@ func TestDefinitionIsLegal(t *testing.T) {
 }
 
 func TestCorpus(t *testing.T) {
-	j := judge(t)
+	j, withoutRules := judge(t), judgeWithoutRules(t)
 	valid, invalid, err := corpus.Read(os.DirFS("testdata"))
 	require.NoError(t, err)
 	require.NotEmpty(t, valid)
 	require.NotEmpty(t, invalid)
 	for _, tc := range append(valid, invalid...) {
 		t.Run(tc.Path, func(t *testing.T) {
-			first := tc.Object
-			if tc.Old != nil {
-				first = tc.Old
-			}
-			got, err := j.Create(t.Context(), first)
-			require.NoError(t, err)
-			if tc.Old != nil {
-				require.Empty(t, got, "the first document is accepted")
-				got, err = j.Update(t.Context(), tc.Object, tc.Old)
-				require.NoError(t, err)
-			}
+			got := refusal(t, j, tc)
+			layers := corpus.LayersOf(got, refusal(t, withoutRules, tc))
 			require.Equal(t, strings.HasPrefix(tc.Path, "invalid/"), len(got) > 0, "refused: %s", got)
 			if *update {
-				announce(t, filepath.Join("testdata", tc.Path), got)
+				announce(t, filepath.Join("testdata", tc.Path), corpus.Announcement(got, layers, nil))
 				return
 			}
 			assert.Equal(t, tc.Refusal, got)
+			assert.True(t, len(layers) == 0 || assert.Equal(t, tc.Layers, layers))
 		})
 	}
 }
@@ -82,16 +103,12 @@ func TestReplicasDefaultToOne(t *testing.T) {
 }
 
 // announce writes a refusal into the comment lines at the top of the file.
-func announce(t *testing.T, path string, refusal []string) {
+func announce(t *testing.T, path, head string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	for bytes.HasPrefix(text, []byte("# ")) {
 		_, text, _ = bytes.Cut(text, []byte("\n"))
 	}
-	var head bytes.Buffer
-	for _, line := range refusal {
-		head.WriteString("# " + line + "\n")
-	}
-	require.NoError(t, os.WriteFile(path, append(head.Bytes(), text...), 0o644))
+	require.NoError(t, os.WriteFile(path, append([]byte(head), text...), 0o644))
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"flag"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -69,12 +68,9 @@ func TestInvalidObjectsAreRefusedWithTheAnnouncedText(t *testing.T) {
 			got := refusal(t, j, c)
 			require.NotEmpty(t, got)
 			schema := refusal(t, withoutRules, c)
-			by := make([]string, len(got))
-			for i, line := range got {
-				if by[i] = corpus.Rule; slices.Contains(schema, line) || strings.HasSuffix(line, "correct the existing errors to complete validation") {
-					by[i] = corpus.Schema
-				}
-				layers[by[i]]++
+			by := corpus.LayersOf(got, schema)
+			for _, layer := range by {
+				layers[layer]++
 			}
 			if *update {
 				announce(t, c.Path, got, by, hookRefusal(t, c))
@@ -164,12 +160,5 @@ func announce(t *testing.T, path string, lines, layers, hooks []string) {
 	for bytes.HasPrefix(data, []byte("#")) {
 		_, data, _ = bytes.Cut(data, []byte("\n"))
 	}
-	var head strings.Builder
-	for i, line := range lines {
-		head.WriteString("# " + layers[i] + ": " + line + "\n")
-	}
-	for _, line := range hooks {
-		head.WriteString("# " + corpus.Hooks + ": " + line + "\n")
-	}
-	require.NoError(t, os.WriteFile(path, append([]byte(head.String()), data...), 0o644))
+	require.NoError(t, os.WriteFile(path, append([]byte(corpus.Announcement(lines, layers, hooks)), data...), 0o644))
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // A thousand tables take half a minute of two processors.
-var rounds = flag.Int("tables", 1000, "how many random tables nginx -t is given") //nolint:gochecknoglobals // a flag
+var rounds = flag.Int("tables", 200, "how many random tables nginx -t is given") //nolint:gochecknoglobals // a flag
 
 // config is the layout of a class for tests.
 func config(dir string) nginx.Config {

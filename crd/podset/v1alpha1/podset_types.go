@@ -19,7 +19,7 @@ import (
 // +kubebuilder:printcolumn:name=Age,type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name=Progressing,type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Progressing")].reason`,description="What is being done."
 // +kubebuilder:printcolumn:name=Selector,type=string,priority=1,JSONPath=`.status.selector`,description="Which pods belong to it."
-// +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 58",message="the name has at most 58 characters, since each pod adds a dash and a number to it and takes the result as its host name, of at most 63"
+// +kubebuilder:validation:XValidation:rule="oldSelf.hasValue() || size(self.metadata.name) <= 58",optionalOldSelf=true,message="the name has at most 58 characters, since each pod adds a dash and a number to it and takes the result as its host name, of at most 63"
 type PodSet struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty,omitzero"`

@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -112,6 +113,31 @@ func (c *Case) announce(data []byte) error {
 		}
 	}
 	return nil
+}
+
+// LayersOf tells which layer each line of a refusal is from, given what is left of it
+// without the CEL rules.
+func LayersOf(lines, withoutRules []string) []string {
+	layers := make([]string, len(lines))
+	for i, line := range lines {
+		layers[i] = Rule
+		if slices.Contains(withoutRules, line) || strings.HasSuffix(line, "correct the existing errors to complete validation") {
+			layers[i] = Schema
+		}
+	}
+	return layers
+}
+
+// Announcement writes the comment lines at the top of a file.
+func Announcement(lines, layers, hooks []string) string {
+	var head strings.Builder
+	for i, line := range lines {
+		head.WriteString("# " + layers[i] + ": " + line + "\n")
+	}
+	for _, line := range hooks {
+		head.WriteString("# " + Hooks + ": " + line + "\n")
+	}
+	return head.String()
 }
 
 // Printed gives the lines of a refusal from what `kubectl apply` prints, in

@@ -16,9 +16,12 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/nginx-stream/tcpingress/test/crd/corpus"
@@ -132,4 +135,61 @@ func conditions(t *testing.T, o *unstructured.Unstructured) string {
 		write(list)
 	}
 	return text.String()
+}
+
+// A definition that became stricter keeps nobody from labelling what was stored before,
+// or from letting go of it, be there a finalizer of somebody else.
+func TestInvalidObjectsCanBeLabelledAndDeletedLater(t *testing.T) {
+	_, invalid, err := corpus.Read(os.DirFS("../../crd"))
+	require.NoError(t, err)
+	var stored []*unstructured.Unstructured
+	for _, c := range invalid {
+		object := c.Object.DeepCopy()
+		object.SetFinalizers([]string{"example.com/theirs"})
+		if c.Old != nil {
+			continue
+		}
+		if _, err := client(object).Create(t.Context(), object, metav1.CreateOptions{FieldValidation: metav1.FieldValidationIgnore}); err == nil {
+			stored = append(stored, object)
+		}
+	}
+	require.Greater(t, len(stored), 100)
+
+	repository, err := harness.Repository(t.Context())
+	require.NoError(t, err)
+	out, err := h.Cluster.Kubectl(t.Context(), "apply", "--server-side", "--force-conflicts", "-f", repository+"/crd/generated").CombinedOutput()
+	require.NoError(t, err, string(out))
+	patch := func(o *unstructured.Unstructured, text string) error {
+		_, err := client(o).Patch(t.Context(), o.GetName(), types.MergePatchType, []byte(text), metav1.PatchOptions{})
+		return err
+	}
+	// The stricter definition counts as soon as it refuses a new object.
+	probe := stored[0].DeepCopy()
+	probe.SetName("probe")
+	probe.SetFinalizers(nil)
+	require.Eventually(t, func() bool {
+		_, err := client(probe).Create(t.Context(), probe, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		return err != nil
+	}, 30*time.Second, 50*time.Millisecond)
+	var group errgroup.Group
+	group.SetLimit(8)
+	for _, o := range stored {
+		group.Go(func() error {
+			if err := patch(o, `{"metadata":{"labels":{"touched":"true"}}}`); err != nil {
+				return fmt.Errorf("labelling %s: %w", o.GetName(), err)
+			}
+			if err := client(o).Delete(t.Context(), o.GetName(), metav1.DeleteOptions{}); err != nil {
+				return fmt.Errorf("deleting %s: %w", o.GetName(), err)
+			}
+			if err := patch(o, `{"metadata":{"finalizers":null}}`); err != nil {
+				return fmt.Errorf("letting go of %s: %w", o.GetName(), err)
+			}
+			if _, err := client(o).Get(t.Context(), o.GetName(), metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+				return fmt.Errorf("%s is still there: %w", o.GetName(), err)
+			}
+			return nil
+		})
+	}
+	require.NoError(t, group.Wait())
+	t.Logf("%d invalid objects were labelled and deleted", len(stored))
 }
