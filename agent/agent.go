@@ -65,23 +65,29 @@ func (a *Agent) Run(ctx context.Context) error {
 	}
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second, WriteTimeout: time.Minute, IdleTimeout: time.Minute}
 	a.stepped.Store(time.Now().UnixNano())
+	if err := a.takeUp(ctx); err != nil {
+		return errors.Join(err, a.listener.Close())
+	}
 	served := make(chan error, 1)
 	go func() {
 		served <- a.serve(server)
 		cancel()
 	}()
-	err = a.work(ctx)
-	return errors.Join(err, server.Close(), <-served)
+	a.work(ctx)
+	return errors.Join(a.log.Close(time.Now()), server.Close(), <-served)
 }
 
-func (a *Agent) work(ctx context.Context) error {
+// takeUp goes before the first answer: a counter that is not there yet, or is less
+// than it was, reads as one that began anew.
+func (a *Agent) takeUp(ctx context.Context) error {
 	// What was counted comes before what is live: it would be forgotten else.
 	if err := a.log.Resume(); err != nil {
 		a.Logger.ErrorContext(ctx, "counters begin anew", slog.Any("error", err))
 	}
-	if err := a.keeper.takeUp(ctx); err != nil {
-		return err
-	}
+	return a.keeper.takeUp(ctx)
+}
+
+func (a *Agent) work(ctx context.Context) {
 	var both sync.WaitGroup
 	both.Go(func() { a.every(ctx, "counting sessions", a.countSessions) })
 	both.Go(func() {
@@ -91,7 +97,6 @@ func (a *Agent) work(ctx context.Context) error {
 		})
 	})
 	both.Wait()
-	return a.log.Close(time.Now())
 }
 
 func (a *Agent) countSessions(context.Context) error {

@@ -53,6 +53,10 @@ type keeper struct {
 	// linked is where the error log stood when the link was set last, linkedAt when.
 	linked   nginx.Mark
 	linkedAt time.Time
+	// ran is where the error log stood when nginx was last seen running.
+	ran nginx.Mark
+	// mounted is the name of what is mounted, "" as long as it cannot be used.
+	mounted string
 }
 
 func newKeeper(o Options, status *statusBox, onLive func(*servers)) *keeper {
@@ -75,6 +79,7 @@ func (k *keeper) takeUp(ctx context.Context) error {
 	if err := k.store.Prepare(); err != nil {
 		return err
 	}
+	k.ran = k.errorLog.End()
 	if k.master = k.processes.Master(); k.master == 0 {
 		return nil
 	}
@@ -93,13 +98,20 @@ func (k *keeper) takeUp(ctx context.Context) error {
 			}
 		}
 		k.Logger.InfoContext(ctx, "nginx is already serving", slog.String("generation", name))
-		return k.live(name)
+		if err := k.live(name); err != nil {
+			return err
+		}
+		if written := k.store.Written(name); !written.IsZero() {
+			k.status.change(func(s *Status) { s.LiveSince = written })
+		}
+		return nil
 	}
 	return nil
 }
 
 // step looks at everything once, and does what is to be done.
 func (k *keeper) step(ctx context.Context) error {
+	defer k.noteWhetherPending()
 	if err := k.observe(ctx); err != nil {
 		return err
 	}
@@ -131,11 +143,17 @@ func (k *keeper) observe(ctx context.Context) error {
 	if met {
 		k.silentSince = time.Time{}
 	}
+	k.noteComplaint()
 	switch {
 	case master == 0:
 		k.notLive()
 		return k.replaceWhatKeepsNginxFromStarting(ctx, name)
-	case name == "" || nginx.Quitting(workers):
+	case name == "":
+		return nil
+	case nginx.Quitting(workers):
+		if !k.answers(ctx, name) {
+			k.notLive()
+		}
 		return nil
 	case met:
 		k.Logger.InfoContext(ctx, "nginx has started", slog.Int("pid", master))
@@ -182,8 +200,9 @@ func (k *keeper) readMounted(ctx context.Context) error {
 	if err == nil && bytes.Equal(raw, k.index) && !again {
 		return nil
 	}
-	g, set, err := k.mounted()
+	g, set, err := k.readSet()
 	if err != nil {
+		k.mounted = ""
 		text := sentence(err)
 		if k.status.get().Waiting != text {
 			k.Logger.WarnContext(ctx, "what is mounted cannot be used", slog.String("reason", text))
@@ -192,7 +211,7 @@ func (k *keeper) readMounted(ctx context.Context) error {
 		return nil
 	}
 	k.status.change(func(s *Status) { s.Waiting = "" })
-	k.index, k.wanted = raw, g
+	k.index, k.wanted, k.mounted = raw, g, g.Name
 	k.reloadInterval, k.maxOldWorkers = defaultReloadInterval, defaultMaxOldWorkers
 	if d, err := time.ParseDuration(set.ReloadInterval); err == nil && d > 0 {
 		k.reloadInterval = d
@@ -203,7 +222,7 @@ func (k *keeper) readMounted(ctx context.Context) error {
 	return nil
 }
 
-func (k *keeper) mounted() (*generation.Generation, *bundledir.Set, error) {
+func (k *keeper) readSet() (*generation.Generation, *bundledir.Set, error) {
 	set, err := bundledir.Read(k.ConfigDir)
 	if err != nil {
 		return nil, nil, err
@@ -299,6 +318,9 @@ func (k *keeper) verify(ctx context.Context, name string) error {
 	if err := k.link(k.good); err != nil {
 		return err
 	}
+	if err := k.store.Clean(k.good); err != nil {
+		return err
+	}
 	// After a complaint nginx has kept all that it had. Another reload would only make
 	// old workers, which are bounded.
 	if complaint != "" && k.answers(ctx, k.good) {
@@ -363,18 +385,4 @@ func (k *keeper) live(name string) error {
 	})
 	k.Logger.Info("generation is live", slog.String("generation", name), slog.Int("rules", len(serves.headers)))
 	return k.store.Clean(name)
-}
-
-func (k *keeper) notLive() {
-	k.status.change(func(s *Status) { s.Live = "" })
-}
-
-func (k *keeper) refuse(ctx context.Context, name, reason string) {
-	now := time.Now()
-	k.retryAt = now.Add(k.Retry)
-	k.Logger.ErrorContext(ctx, "generation was refused", slog.String("generation", name), slog.String("reason", reason))
-	k.status.change(func(s *Status) {
-		s.Refusals++
-		s.Refused = &Refusal{Generation: name, Reason: reason, At: now}
-	})
 }

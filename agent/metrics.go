@@ -3,6 +3,7 @@ package agent
 import (
 	"log/slog"
 	"strings"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -22,7 +23,7 @@ type collector struct {
 	sessions, bytes, seconds, failures, open    *prometheus.Desc
 	live, refused                               *prometheus.Desc
 	reloads, refusals, starts, oldWorkers, ends *prometheus.Desc
-	running, broken                             *prometheus.Desc
+	running, broken, since, pending             *prometheus.Desc
 }
 
 func newCollector(o *Options, status *statusBox, book *sessions.Book) *collector {
@@ -46,6 +47,8 @@ func newCollector(o *Options, status *statusBox, book *sessions.Book) *collector
 		oldWorkers: desc("agent_old_workers", "Workers of earlier configurations that have connections still."),
 		ends:       desc("agent_ended_workers_total", "Old workers that were ended with their sessions, which are not counted."),
 		running:    desc("agent_nginx_running", "Whether there is an nginx."),
+		since:      desc("agent_live_since_timestamp_seconds", "When the configuration that nginx serves became live, or was written if an earlier agent saw that; in seconds since 1970."),
+		pending:    desc("agent_pending_seconds", "How long nginx has not served what is mounted; 0 if it does."),
 		broken:     desc("agent_broken_log_lines_total", "Lines of the access log that could not be read."),
 	}
 }
@@ -53,7 +56,7 @@ func newCollector(o *Options, status *statusBox, book *sessions.Book) *collector
 // Describe leaves out nothing but the order.
 func (c *collector) Describe(descs chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		c.sessions, c.bytes, c.seconds, c.failures, c.open, c.live, c.refused, c.reloads, c.refusals, c.starts, c.oldWorkers, c.ends, c.running, c.broken,
+		c.sessions, c.bytes, c.seconds, c.failures, c.open, c.live, c.refused, c.reloads, c.refusals, c.starts, c.oldWorkers, c.ends, c.running, c.broken, c.since, c.pending,
 	} {
 		descs <- d
 	}
@@ -64,9 +67,10 @@ func (c *collector) Collect(metrics chan<- prometheus.Metric) {
 	count := func(desc *prometheus.Desc, value uint64, labels ...string) {
 		metrics <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, float64(value), labels...)
 	}
-	gauge := func(desc *prometheus.Desc, value int, labels ...string) {
-		metrics <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, float64(value), labels...)
+	seconds := func(desc *prometheus.Desc, value float64, labels ...string) {
+		metrics <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
 	}
+	gauge := func(desc *prometheus.Desc, value int, labels ...string) { seconds(desc, float64(value), labels...) }
 	count(c.reloads, uint64(status.Reloads))
 	count(c.refusals, uint64(status.Refusals))
 	count(c.starts, uint64(status.Starts))
@@ -80,7 +84,13 @@ func (c *collector) Collect(metrics chan<- prometheus.Metric) {
 	gauge(c.running, running)
 	if status.Live != "" {
 		gauge(c.live, 1, status.Live)
+		seconds(c.since, float64(status.LiveSince.UnixMilli())/1000)
 	}
+	pending := 0.0
+	if !status.PendingSince.IsZero() {
+		pending = time.Since(status.PendingSince).Seconds()
+	}
+	seconds(c.pending, pending)
 	if status.Refused != nil {
 		gauge(c.refused, 1, status.Refused.Generation, strings.ToValidUTF8(status.Refused.Reason, "?"))
 	}

@@ -24,12 +24,17 @@ type Status struct {
 	Quitting bool
 	// Live is the generation that answers, "" for none.
 	Live string
-	// LiveSince is when Live first answered.
+	// LiveSince is when Live first answered. If an earlier agent saw that, it is when
+	// Live was written.
 	LiveSince time.Time
+	// PendingSince is when what is mounted was first found not to be live, zero if it is.
+	PendingSince time.Time
 	// Listeners are those of the generation that answered last.
 	Listeners []bundle.Header
 	// Refused is the newest refusal, nil once a newer generation is live.
 	Refused *Refusal
+	// Complaint is what nginx said since it last ran, "" if it runs or said nothing.
+	Complaint string
 	// Waiting tells why what is mounted cannot be used yet, "" if it can.
 	Waiting string
 
@@ -46,8 +51,11 @@ func (s *Status) Sentences() []string {
 	switch {
 	case s.Live != "":
 		list = append(list, fmt.Sprintf("Generation %s is live since %s, with %d rules.", s.Live, s.LiveSince.UTC().Format(time.RFC3339), len(s.Listeners)))
+	case s.Complaint != "":
+		list = append(list, "nginx is not running. It said: "+s.Complaint)
 	case !s.Running:
 		list = append(list, "nginx is not running.")
+	case s.Quitting:
 	default:
 		list = append(list, "nginx is running, and does not answer for the generation that it was given.")
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/nginx-stream/tcpingress/hooks/tcpingress/render/nginx/bundle"
 )
@@ -112,6 +113,15 @@ func (s Store) Names() ([]string, error) {
 		}
 	}
 	return names, nil
+}
+
+// Written is when the generation was written, zero if it is not there.
+func (s Store) Written(name string) time.Time {
+	info, err := os.Stat(s.Path(name))
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
 }
 
 // Load reads a generation back.

@@ -67,10 +67,14 @@ func (b *Book) count(lines [][]byte, now time.Time) {
 	}
 }
 
-// Prune forgets those that are not live and were not used since.
+// Prune forgets those that are not live and were not used since. As long as nobody
+// has said what is live, any of them may be.
 func (b *Book) Prune(since time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.live == nil {
+		return
+	}
 	maps.DeleteFunc(b.counters, func(key Key, c *Counter) bool {
 		_, live := b.live[key]
 		return !live && c.Used.Before(since)

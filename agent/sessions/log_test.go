@@ -157,4 +157,15 @@ func TestBookForgets(t *testing.T) {
 	assert.ElementsMatch(t, []Key{one, two}, keys(), "it was live until now")
 	b.Prune(start.Add(2 * time.Hour))
 	assert.ElementsMatch(t, []Key{two}, keys())
+
+	state := b.saved()
+	state.Counters = append(state.Counters, savedCounter{Listener: "2/TCP", Owner: "data/a/b", Counter: Counter{Sessions: 1, Used: start}})
+	var next Book
+	next.restore(state)
+	next.Prune(start.Add(time.Hour))
+	assert.Equal(t, uint64(1), next.get("2/TCP").Sessions, "nginx is not up yet, and the rule is not used often")
+	next.Live(map[Key]Limits{}, start.Add(time.Hour))
+	next.Prune(start.Add(time.Hour))
+	keys = func() (list []Key) { next.Each(func(k Key, _ Counter) { list = append(list, k) }); return }
+	assert.Empty(t, keys(), "nothing is live")
 }
