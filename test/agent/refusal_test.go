@@ -162,5 +162,11 @@ func TestManyListeners(t *testing.T) {
 	require.NoError(t, says(int(table[count-1].Port), "hello"))
 	series := fmt.Sprintf(`tcpingress_listener_sessions_total{listener="%d/TCP",owner="data/rule%d/rule"}`, table[count-1].Port, count-1)
 	r.eventually("the session is counted", func() bool { return r.scrape()[series] == 1 })
-	t.Logf("%d listeners: a change is live after %s; this process, agent and clients, has %d KiB", count, took.Round(time.Millisecond), memoryOf(os.Getpid()))
+	started = time.Now()
+	lines := len(r.scrape())
+	scraped := time.Since(started)
+	memory := memoryOf(os.Getpid())
+	t.Logf("%d listeners: a change is live after %s; %d series are scraped in %s; this process, agent and clients, has %d KiB",
+		count, took.Round(time.Millisecond), lines, scraped.Round(time.Millisecond), memory)
+	assert.Less(t, memory, 256<<10, "the container of the agent may have that")
 }
