@@ -84,7 +84,14 @@ func (a *Agent) takeUp(ctx context.Context) error {
 	if err := a.log.Resume(); err != nil {
 		a.Logger.ErrorContext(ctx, "counters begin anew", slog.Any("error", err))
 	}
-	return a.keeper.takeUp(ctx)
+	if err := a.keeper.takeUp(ctx); err != nil {
+		return err
+	}
+	// What was saved is some seconds old if the agent before was killed.
+	if err := a.countSessions(ctx); err != nil {
+		a.Logger.ErrorContext(ctx, "counting sessions", slog.Any("error", err))
+	}
+	return nil
 }
 
 func (a *Agent) work(ctx context.Context) {

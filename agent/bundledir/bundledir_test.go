@@ -2,8 +2,10 @@ package bundledir
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -85,4 +87,66 @@ func TestRead(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The kubelet writes a new directory and moves the link "..data" to it. Who reads in
+// that moment gets files of both.
+func TestReadWhileTheFilesAreSwapped(t *testing.T) {
+	dir := t.TempDir()
+	swap := func(version string) {
+		files := map[string]string{"nginx.conf": version, "servers-00.conf": version, "servers-01.conf": version}
+		index := bundle.Index{Files: map[string]string{}}
+		for name, content := range files {
+			index.Files[name] = bundle.Sum(content)
+		}
+		raw, err := json.Marshal(index)
+		require.NoError(t, err)
+		files[bundle.IndexFile] = string(raw)
+		data, err := os.MkdirTemp(dir, "..2026_")
+		require.NoError(t, err)
+		for name, content := range files {
+			require.NoError(t, os.WriteFile(filepath.Join(data, name), []byte(content), 0o600))
+			if link := filepath.Join(dir, name); version == "0" {
+				require.NoError(t, os.Symlink(filepath.Join("..data", name), link))
+			}
+		}
+		old, _ := os.Readlink(filepath.Join(dir, "..data"))
+		require.NoError(t, os.Symlink(filepath.Base(data), filepath.Join(dir, "..data_tmp")))
+		require.NoError(t, os.Rename(filepath.Join(dir, "..data_tmp"), filepath.Join(dir, "..data")))
+		if old != "" {
+			require.NoError(t, os.RemoveAll(filepath.Join(dir, old)))
+		}
+	}
+	swap("0")
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for i := range 300 {
+			swap(strconv.Itoa(i + 1))
+		}
+	}()
+	whole, between := 0, 0
+	for swapping := true; swapping; {
+		select {
+		case <-done:
+			swapping = false
+		default:
+		}
+		set, err := Read(dir)
+		var incomplete *IncompleteError
+		if errors.As(err, &incomplete) {
+			between++
+			continue
+		}
+		require.NoError(t, err)
+		whole++
+		for name, content := range set.Contents {
+			require.Equal(t, set.Contents[bundle.MainFile], content, name)
+		}
+	}
+	set, err := Read(dir)
+	require.NoError(t, err)
+	assert.Equal(t, "300", set.Contents[bundle.MainFile])
+	assert.Positive(t, whole)
+	t.Logf("read %d times whole, %d times between two", whole, between)
 }

@@ -43,6 +43,33 @@ func TestCountersNeverFallWhenTheAgentStarts(t *testing.T) {
 	}
 }
 
+// An agent that is killed has saved its counters some seconds before.
+func TestCountersNeverFallWhenTheAgentWasKilled(t *testing.T) {
+	r := newRig(t)
+	backend, port := echoTCP(t), freePort(t)
+	r.start(l4.Table{rule(l4.TCP, port, backend, "one")})
+	series := fmt.Sprintf(`tcpingress_listener_sessions_total{listener="%d/TCP",owner="data/one/rule"}`, port)
+	state := filepath.Join(r.shared, bundle.AccessLog+".state")
+	say := func(want float64) {
+		require.NoError(t, says(port, "hello"))
+		r.eventually("the session is counted", func() bool { return r.scrape()[series] == want })
+	}
+	say(1)
+	r.eventually("it is saved", func() bool { _, err := os.Stat(state); return err == nil })
+	r.endAgent()
+	saved, err := os.ReadFile(state)
+	require.NoError(t, err)
+	r.startAgent()
+	say(2)
+	r.logMany(4000)
+	for range 3 {
+		r.endAgent()
+		require.NoError(t, os.WriteFile(state, saved, 0o600))
+		r.startAgent()
+		require.InDelta(t, 2.0, r.scrape()[series], 0, "the first scrape has what was counted")
+	}
+}
+
 // logMany writes what nginx would for a session of each of so many rules, so that it
 // takes a while to take up what was counted.
 func (r *rig) logMany(rules int) {
