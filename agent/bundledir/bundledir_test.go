@@ -102,8 +102,8 @@ func TestReadWhileTheFilesAreSwapped(t *testing.T) {
 		raw, err := json.Marshal(index)
 		require.NoError(t, err)
 		files[bundle.IndexFile] = string(raw)
-		data, err := os.MkdirTemp(dir, "..2026_")
-		require.NoError(t, err)
+		data := filepath.Join(dir, "..2026_"+version)
+		require.NoError(t, os.Mkdir(data, 0o700))
 		for name, content := range files {
 			require.NoError(t, os.WriteFile(filepath.Join(data, name), []byte(content), 0o600))
 			if link := filepath.Join(dir, name); version == "0" {
@@ -133,8 +133,7 @@ func TestReadWhileTheFilesAreSwapped(t *testing.T) {
 		default:
 		}
 		set, err := Read(dir)
-		var incomplete *IncompleteError
-		if errors.As(err, &incomplete) {
+		if _, incomplete := errors.AsType[*IncompleteError](err); incomplete {
 			between++
 			continue
 		}
