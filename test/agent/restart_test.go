@@ -28,8 +28,8 @@ func TestCountersNeverFallWhenTheAgentStarts(t *testing.T) {
 	backend, port := echoTCP(t), freePort(t)
 	r.start(l4.Table{rule(l4.TCP, port, backend, "one")})
 	series := fmt.Sprintf(`tcpingress_listener_sessions_total{listener="%d/TCP",owner="data/one/rule"}`, port)
-	r.logMany(4000)
-	for sessions := range 3 {
+	r.logMany(2000)
+	for sessions := range 2 {
 		require.NoError(t, says(port, "hello"))
 		want := float64(sessions + 1)
 		r.eventually("the session is counted", func() bool { return r.scrape()[series] == want })
@@ -61,8 +61,8 @@ func TestCountersNeverFallWhenTheAgentWasKilled(t *testing.T) {
 	require.NoError(t, err)
 	r.startAgent()
 	say(2)
-	r.logMany(4000)
-	for range 3 {
+	r.logMany(2000)
+	for range 2 {
 		r.endAgent()
 		require.NoError(t, os.WriteFile(state, saved, 0o600))
 		r.startAgent()
