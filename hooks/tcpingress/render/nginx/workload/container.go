@@ -31,11 +31,13 @@ const (
 )
 
 // startNginx removes sockets that a killed nginx left, with which it would not start
-// again, and waits for the first configuration of the agent.
+// again, lets the master open as many files as the container may, and waits for the
+// first configuration of the agent.
 const startNginx = `set -eu
 cd ` + bundle.SharedDir + `
 rm -f ./*.sock
 mkdir -p log
+ulimit -n "$(ulimit -Hn)" || true
 until [ -e ` + bundle.ConfLink + `/` + bundle.MainFile + ` ]; do sleep 1; done
 exec nginx -e stderr -c ` + bundle.SharedDir + `/` + bundle.ConfLink + `/` + bundle.MainFile + ` -g 'daemon off;'
 `
@@ -50,9 +52,9 @@ while kill -0 "$pid" 2>/dev/null; do sleep 1; done
 `
 
 // stopAgent lets the agent count the sessions that end while nginx goes, which
-// removes its file then.
+// removes its file then; a check of a configuration can leave an empty one.
 const stopAgent = `cd ` + bundle.SharedDir + `
-while [ -e ` + bundle.PIDFile + ` ]; do sleep 1; done
+while [ -s ` + bundle.PIDFile + ` ]; do sleep 1; done
 sleep 2
 `
 
