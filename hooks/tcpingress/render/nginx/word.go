@@ -11,8 +11,11 @@ import (
 
 // isLabel tells whether the text is a DNS label. It is one word for nginx as it
 // stands: no blank, quote, brace, semicolon, dollar, backslash or comment sign.
-func isLabel(text string) bool {
-	if text == "" || len(text) > 63 || text[0] == '-' || text[len(text)-1] == '-' {
+func isLabel(text string) bool { return len(text) <= 63 && isPart(text) }
+
+// isPart is isLabel for any length.
+func isPart(text string) bool {
+	if text == "" || text[0] == '-' || text[len(text)-1] == '-' {
 		return false
 	}
 	for i := range len(text) {
@@ -27,6 +30,17 @@ func isLabel(text string) bool {
 func isName(text string) bool {
 	for label := range strings.SplitSeq(text, ".") {
 		if !isLabel(label) {
+			return false
+		}
+	}
+	return len(text) <= 253
+}
+
+// isObjectName tells whether Kubernetes lets an object have the name: it bounds the
+// whole, and not the parts between the dots.
+func isObjectName(text string) bool {
+	for part := range strings.SplitSeq(text, ".") {
+		if !isPart(part) {
 			return false
 		}
 	}
@@ -52,7 +66,7 @@ func isPath(text string) bool {
 func canWrite(l *l4.Listener) bool {
 	switch {
 	case l.Protocol != l4.TCP && l.Protocol != l4.UDP,
-		!isLabel(l.Owner.Namespace), !isName(l.Owner.Name), !isLabel(l.Owner.Rule),
+		!isLabel(l.Owner.Namespace), !isObjectName(l.Owner.Name), !isLabel(l.Owner.Rule),
 		!isLabel(l.Backend.Namespace), !isLabel(l.Backend.Service),
 		l.ConnectTimeout < 0, l.IdleTimeout < 0, l.ConnectionsPerClient < 0, l.ConnectionsPerClient > maxConnections:
 		return false
