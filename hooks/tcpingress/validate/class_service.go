@@ -22,6 +22,7 @@ func service(spec *crdv1.TCPIngressClassSpec, class string, path *field.Path) fi
 	errs = append(errs, serviceNames(s, class, path)...)
 	errs = append(errs, annotations(s.Annotations, path.Child("annotations"))...)
 	errs = append(errs, annotatedRanges(s, path.Child("annotations"))...)
+	errs = append(errs, annotatedTopology(s.Annotations, path.Child("annotations"))...)
 	errs = append(errs, serviceLabels(s.Labels, path.Child("labels"))...)
 	errs = append(errs, loadBalancer(s, path)...)
 	errs = append(errs, enum(s.ExternalTrafficPolicy, path.Child("externalTrafficPolicy"),
@@ -103,6 +104,18 @@ func annotatedRanges(s *crdv1.ClassService, path *field.Path) field.ErrorList {
 		}
 	}
 	return errs
+}
+
+// annotatedTopology checks two names of one annotation, which the API server wants
+// to be equal.
+func annotatedTopology(annotations map[string]string, path *field.Path) field.ErrorList {
+	const former, key = corev1.DeprecatedAnnotationTopologyAwareHints, corev1.AnnotationTopologyMode
+	was, both := annotations[former]
+	is, ok := annotations[key]
+	if !both || !ok || was == is {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path.Key(key), is, "differs from "+former+", its former name; leave that one out")}
 }
 
 func servicePorts(s *crdv1.ClassService, path *field.Path) field.ErrorList {

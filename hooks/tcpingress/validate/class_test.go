@@ -70,6 +70,13 @@ func TestClassSaysWhatIsWrongAndWhatIsRight(t *testing.T) {
 				"spec.ingressNginx.reservedPorts[2]: Duplicate value: 80",
 			},
 		},
+		"two names of one annotation that differ": {
+			withService(crdv1.ClassService{Annotations: map[string]string{"service.kubernetes.io/topology-mode": "Auto", "service.kubernetes.io/topology-aware-hints": "auto"}}),
+			[]string{`spec.service.annotations[service.kubernetes.io/topology-mode]: Invalid value: "Auto": differs from service.kubernetes.io/topology-aware-hints, its former name; leave that one out`},
+		},
+		"two names of one annotation that are equal": {
+			withService(crdv1.ClassService{Annotations: map[string]string{"service.kubernetes.io/topology-mode": "Auto", "service.kubernetes.io/topology-aware-hints": "Auto"}}), nil,
+		},
 		"a selector that no pod can match": {
 			crdv1.TCPIngressClassSpec{IngressNginx: &crdv1.IngressNginx{Selector: map[string]string{"app": "-x", "a/b/c": "y"}}},
 			[]string{
