@@ -17,8 +17,9 @@ type ClassPorts struct {
 	// +kubebuilder:validation:MaxItems=64
 	Allowed []PortRange `json:"allowed,omitempty"`
 	// Pool is where rules without a port get theirs: the lowest free number. It
-	// lies within one of the ranges in allowed. Rules may ask for its numbers by
-	// name too. Left out, rules without a port are refused (PoolExhausted).
+	// lies within one of the ranges in allowed. Numbers that nginx needs itself
+	// are passed over, and a pool of nothing else is refused. Rules may ask for its
+	// numbers by name too. Left out, rules without a port are refused (PoolExhausted).
 	//
 	// +optional
 	Pool *PortRange `json:"pool,omitempty"`

@@ -36,6 +36,9 @@ const (
 	// connections take, unless the class moves them.
 	DefaultEphemeralFrom = 32768
 	DefaultEphemeralTo   = 60999
+	// NginxAgentPort is the port of the agent beside the nginx of provider Nginx, which
+	// no rule can have.
+	NginxAgentPort = 10270
 )
 
 // DefaultReservedPorts are the ports that the pod of an ingress-nginx controller

@@ -10,50 +10,6 @@ import (
 	"github.com/nginx-stream/tcpingress/hooks/tcpingress/l4"
 )
 
-// portSet is a set of ports as ranges that are sorted and do not touch.
-type portSet []crdv1.PortRange
-
-func newPortSet(ranges []crdv1.PortRange) portSet {
-	sorted := make(portSet, 0, len(ranges))
-	for _, r := range ranges {
-		if r = clamp(r); r.From <= r.To {
-			sorted = append(sorted, r)
-		}
-	}
-	slices.SortFunc(sorted, func(a, b crdv1.PortRange) int { return int(a.From - b.From) })
-	set := sorted[:0]
-	for _, r := range sorted {
-		if n := len(set); n > 0 && r.From <= set[n-1].To+1 {
-			set[n-1].To = max(set[n-1].To, r.To)
-			continue
-		}
-		set = append(set, r)
-	}
-	return set
-}
-
-// missing gives the first port of from to to that is not in the set, or 0.
-func (s portSet) missing(from, to int32) int32 {
-	for _, r := range s {
-		if r.To < from {
-			continue
-		}
-		if r.From > from {
-			return from
-		}
-		if r.To >= to {
-			return 0
-		}
-		return r.To + 1
-	}
-	return from
-}
-
-// clamp cuts off what cannot be a port.
-func clamp(r crdv1.PortRange) crdv1.PortRange {
-	return crdv1.PortRange{From: max(r.From, minPort), To: min(r.To, maxPort)}
-}
-
 // tenant is what the class lets a namespace do.
 type tenant struct {
 	admitted bool

@@ -17,9 +17,6 @@ import (
 // and what the reader can do about it. That of an invalid rule begins with the path
 // of its field.
 
-// maxListed is how many ranges of ports a message lists.
-const maxListed = 8
-
 func invalidRule(errs field.ErrorList) string {
 	text := errs[0].Error()
 	if more := len(errs) - 1; more > 0 {
@@ -113,12 +110,38 @@ func hostText(o *obstacle) string {
 	return fmt.Sprintf("host %s meets %s, which", o.host, o.theirs)
 }
 
+// poolExhausted tells of the numbers that the pool could give to the claim only: those
+// that are reserved, say, are nobody's.
 func (r *run) poolExhausted(c *claim) string {
+	p := c.want.Protocol
 	if !r.pool.exists {
 		return fmt.Sprintf("Class %s has no pool of ports; set port, or ask the platform admin to set spec.ports.pool.", r.class)
 	}
-	return fmt.Sprintf("The pool of class %s has no free %s port left in %s; set port, or ask the platform admin to enlarge spec.ports.pool.",
-		r.class, c.want.Protocol, portSet{r.pool.bounds}.text())
+	all := r.givable(p)
+	if len(all) == 0 {
+		return fmt.Sprintf("The pool of class %s, %s, has no %s port that can be given: nginx needs them itself, the class does not allow them, or its Service has them for others; set port, or ask the platform admin to move spec.ports.pool.",
+			r.class, portSet{r.pool.bounds}.text(), p)
+	}
+	give, to := all, ""
+	if r.gate.limited {
+		give, to = all.within(r.gate.tenant(c.by.Namespace).granted), " to namespace "+c.by.Namespace
+	}
+	if len(give) == 0 {
+		return fmt.Sprintf("Of the %s ports that the pool of class %s can give, %s, none is granted to namespace %s; set port, or ask the platform admin to grant some in spec.ports.grants.",
+			p, r.class, all.text(), c.by.Namespace)
+	}
+	if left := give.without(namedBySiblings(c)); len(left) > 0 {
+		give = left
+	}
+	which, verb := fmt.Sprintf("The only %s port", p), "is"
+	switch n := give.size(); {
+	case n == 2:
+		which, verb = fmt.Sprintf("Both %s ports", p), "are"
+	case n > 2:
+		which, verb = fmt.Sprintf("All %d %s ports", n, p), "are"
+	}
+	return fmt.Sprintf("%s that the pool of class %s can give%s, %s, %s held; set port, or ask the platform admin to enlarge spec.ports.pool.",
+		which, r.class, to, give.text(), verb)
 }
 
 // exceeded is the message for the limit that a claim would break.
@@ -156,26 +179,6 @@ func portText(p l4.Protocol, from, to int32) string {
 
 // capital lets a text of ours begin a sentence.
 func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
-
-// text lists the set, shortened.
-func (s portSet) text() string {
-	var parts []string
-	for i, r := range s {
-		if i == maxListed {
-			parts = append(parts, fmt.Sprintf("%d more ranges", len(s)-i))
-			break
-		}
-		if r.From == r.To {
-			parts = append(parts, fmt.Sprintf("%d", r.From))
-			continue
-		}
-		parts = append(parts, fmt.Sprintf("%d-%d", r.From, r.To))
-	}
-	if len(parts) == 0 {
-		return "none"
-	}
-	return strings.Join(parts, ", ")
-}
 
 func count(n int, what string) string {
 	if n == 1 {

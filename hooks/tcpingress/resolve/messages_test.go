@@ -122,7 +122,44 @@ func TestMessagesNameTheRemedy(t *testing.T) {
 		"PoolExhausted": {
 			pooled(asked("p=pool/TCP -> x:1", ti("a/a", 1, "p=pool/TCP -> x:1; q=pool/TCP -> x:1")), 30000, 30001),
 			fake{},
-			"The pool of class nginx has no free TCP port left in 30000-30001; set port, or ask the platform admin to enlarge spec.ports.pool.",
+			"Both TCP ports that the pool of class nginx can give, 30000-30001, are held; set port, or ask the platform admin to enlarge spec.ports.pool.",
+		},
+		"PoolExhausted of a pool of one": {
+			pooled(asked("p=pool/UDP -> x:1", ti("a/a", 1, "p=pool/UDP -> x:1")), 30000, 30000),
+			fake{},
+			"The only UDP port that the pool of class nginx can give, 30000, is held; set port, or ask the platform admin to enlarge spec.ports.pool.",
+		},
+		"PoolExhausted where much is reserved, not allowed, and on the Service for others": {
+			allowing(pooled(taken(asked("p=pool/TCP -> x:1", ti("a/a", 1, "p=pool/TCP -> x:1; q=pool/TCP -> x:1; r=pool/TCP -> x:1"))), 8078, 8090), 8078, 8084),
+			fake{reserved: []int32{8081, 8083, 8084}},
+			"All 3 TCP ports that the pool of class nginx can give, 8078-8079, 8082, are held; set port, or ask the platform admin to enlarge spec.ports.pool.",
+		},
+		"PoolExhausted for what the namespace was granted": {
+			with(pooled(asked("p=pool/TCP -> x:1", ti("a/a", 1, "52/TCP -> x:1"), ti("a/b", 2, "54/TCP -> x:1")), 50, 60), func(w *World) {
+				w.ports().Grants = []crdv1.PortGrant{
+					{Namespaces: []string{"team-b"}, Ports: portSet{{From: 54, To: 54}, {From: 1, To: 53}}},
+					{Namespaces: []string{"a"}, Ports: portSet{{From: 1, To: 99}}},
+				}
+			}),
+			fake{reserved: []int32{50, 51, 53}},
+			"Both TCP ports that the pool of class nginx can give to namespace team-b, 52, 54, are held; set port, or ask the platform admin to enlarge spec.ports.pool.",
+		},
+		"PoolExhausted where nothing of the pool is granted": {
+			with(pooled(asked("p=pool/TCP -> x:1"), 50, 60), func(w *World) {
+				w.ports().Grants = []crdv1.PortGrant{{Namespaces: []string{"team-b"}, Ports: portSet{{From: 1, To: 50}}}}
+			}),
+			fake{reserved: []int32{50}},
+			"Of the TCP ports that the pool of class nginx can give, 51-60, none is granted to namespace team-b; set port, or ask the platform admin to grant some in spec.ports.grants.",
+		},
+		"PoolExhausted of reserved ports only": {
+			pooled(asked("p=pool/TCP -> x:1"), 50, 51),
+			fake{reserved: []int32{50, 51}},
+			"The pool of class nginx, 50-51, has no TCP port that can be given: nginx needs them itself, the class does not allow them, or its Service has them for others; set port, or ask the platform admin to move spec.ports.pool.",
+		},
+		"PoolExhausted beside a rule that names the last port": {
+			pooled(asked("51/TCP -> x:1; p=pool/TCP -> x:1", ti("a/a", 1, "50-51/TCP -> x")), 50, 51),
+			fake{},
+			"The only TCP port that the pool of class nginx can give, 50, is held; set port, or ask the platform admin to enlarge spec.ports.pool.",
 		},
 		"PoolExhausted without a pool": {
 			asked("p=pool/TCP -> x:1"),

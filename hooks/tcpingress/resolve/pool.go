@@ -16,6 +16,9 @@ type pool struct {
 	next [2][2]int32
 	// kept are the numbers that rules got back.
 	kept slotSet
+	// givable, by protocol, is what isGivable finds, once that was asked for.
+	givable [2]portSet
+	counted [2]bool
 }
 
 // listCandidates finds the numbers that each rule without a port may have had by
@@ -208,8 +211,37 @@ func (r *run) lowestFree(c *claim) (int32, bool) {
 	return 0, false
 }
 
-// isFree tells whether a number of the pool could be given to somebody.
-func (r *run) isFree(s slot) bool {
-	return r.ledger.isFree(s) && r.taken(s) == "" &&
-		!r.dp.Reserved(s.protocol(), s.port()) && r.gate.allowed.missing(s.port(), s.port()) == 0
+// isFree tells whether a number of the pool could be given to somebody now.
+func (r *run) isFree(s slot) bool { return r.ledger.isFree(s) && r.isGivable(s) }
+
+// isGivable tells whether a number could be given to somebody, if nobody held it.
+func (r *run) isGivable(s slot) bool {
+	return r.taken(s) == "" && !r.dp.Reserved(s.protocol(), s.port()) && r.gate.allowed.missing(s.port(), s.port()) == 0
+}
+
+// givable are the numbers of the pool that could be given to somebody.
+func (r *run) givable(protocol l4.Protocol) portSet {
+	i := slotOf(protocol, 0)
+	if !r.pool.counted[i] {
+		r.pool.counted[i] = true
+		var all []crdv1.PortRange
+		for port := r.pool.bounds.From; port <= r.pool.bounds.To; port++ {
+			if r.isGivable(slotOf(protocol, port)) {
+				all = append(all, crdv1.PortRange{From: port, To: port})
+			}
+		}
+		r.pool.givable[i] = newPortSet(all)
+	}
+	return r.pool.givable[i]
+}
+
+// namedBySiblings are the numbers that other rules of the object name.
+func namedBySiblings(c *claim) portSet {
+	var named []crdv1.PortRange
+	for i := range c.by.claims {
+		if o := &c.by.claims[i]; o.valid && !o.pooled() && o.want.Protocol == c.want.Protocol {
+			named = append(named, crdv1.PortRange{From: o.want.Port, To: o.want.Last()})
+		}
+	}
+	return newPortSet(named)
 }

@@ -36,7 +36,7 @@ func Class(spec *crdv1.TCPIngressClassSpec, name string) field.ErrorList {
 		errs = append(errs, service(spec, name, path.Child("service"))...)
 	}
 	if spec.Ports != nil {
-		errs = append(errs, classPorts(spec.Ports, path.Child("ports"))...)
+		errs = append(errs, classPorts(spec, path.Child("ports"))...)
 	}
 	if spec.AllowedNamespaces != nil {
 		errs = append(errs, allowedNamespaces(spec.AllowedNamespaces, path.Child("allowedNamespaces"))...)

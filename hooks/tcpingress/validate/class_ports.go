@@ -1,6 +1,8 @@
 package validate
 
 import (
+	"fmt"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -16,15 +18,11 @@ const (
 	maxPerNamespace = 65535
 )
 
-func classPorts(p *crdv1.ClassPorts, path *field.Path) field.ErrorList {
+func classPorts(spec *crdv1.TCPIngressClassSpec, path *field.Path) field.ErrorList {
+	p := spec.Ports
 	errs := portRanges(p.Allowed, path.Child("allowed"))
 	if p.Pool != nil {
-		pool := path.Child("pool")
-		poolErrs := portRange(p.Pool, pool)
-		if len(poolErrs) == 0 && !withinOne(*p.Pool, p.Allowed) {
-			poolErrs = field.ErrorList{field.Invalid(pool, rangeText(p.Pool), "must lie within one of the ranges in allowed; widen that range or move the pool")}
-		}
-		errs = append(errs, poolErrs...)
+		errs = append(errs, pool(spec, path.Child("pool"))...)
 	}
 	grants := path.Child("grants")
 	if len(p.Grants) > maxGrants {
@@ -35,6 +33,29 @@ func classPorts(p *crdv1.ClassPorts, path *field.Path) field.ErrorList {
 		}
 	}
 	return append(errs, between(p.MaxPerNamespace, 1, maxPerNamespace, "must be 1 to 65535, or left out for no limit", path.Child("maxPerNamespace"))...)
+}
+
+// pool checks that some number of the pool can be given: one that is partly reserved can.
+func pool(spec *crdv1.TCPIngressClassSpec, path *field.Path) field.ErrorList {
+	p := spec.Ports.Pool
+	errs := portRange(p, path)
+	if len(errs) > 0 {
+		return errs
+	}
+	if !withinOne(*p, spec.Ports.Allowed) {
+		errs = append(errs, field.Invalid(path, rangeText(p), "must lie within one of the ranges in allowed; widen that range or move the pool"))
+	}
+	for _, r := range reservedRanges(spec) {
+		if r.From <= p.From && p.To <= r.To {
+			settings := "reservedPorts"
+			if spec.Provider == crdv1.ProviderNginx {
+				settings = "ipLocalPortRange and reservedPorts"
+			}
+			errs = append(errs, field.Invalid(path, rangeText(p), fmt.Sprintf(
+				"lies wholly within %s, which is reserved for nginx itself (see %s), so no rule could get a port of it; move the pool", rangeText(&r), settings)))
+		}
+	}
+	return errs
 }
 
 func grant(g *crdv1.PortGrant, path *field.Path) field.ErrorList {

@@ -1,7 +1,6 @@
 package validate
 
 import (
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -158,23 +157,4 @@ func idlePort(spec *crdv1.TCPIngressClassSpec, path *field.Path) field.ErrorList
 		errs = append(errs, field.Invalid(path, port, "must lie within one of the ranges in ports.allowed; widen that range or choose another port"))
 	}
 	return errs
-}
-
-// isReserved tells whether the class's own settings, or their defaults, reserve a port.
-func isReserved(spec *crdv1.TCPIngressClassSpec, port int32) bool {
-	if spec.Provider == crdv1.ProviderNginx {
-		ephemeral := crdv1.PortRange{From: crdv1.DefaultEphemeralFrom, To: crdv1.DefaultEphemeralTo}
-		var reserved []int32
-		if spec.Nginx != nil {
-			reserved = spec.Nginx.ReservedPorts
-			if r := spec.Nginx.IPLocalPortRange; r != nil {
-				ephemeral = *r
-			}
-		}
-		return ephemeral.From <= port && port <= ephemeral.To || slices.Contains(reserved, port)
-	}
-	if spec.IngressNginx != nil && len(spec.IngressNginx.ReservedPorts) > 0 {
-		return slices.Contains(spec.IngressNginx.ReservedPorts, port)
-	}
-	return slices.Contains(crdv1.DefaultReservedPorts(), port)
 }

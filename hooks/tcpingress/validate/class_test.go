@@ -191,6 +191,20 @@ func TestClassSaysWhatIsWrongAndWhatIsRight(t *testing.T) {
 			withPorts(crdv1.ClassPorts{Allowed: []crdv1.PortRange{{From: 1, To: 9}}, Pool: &crdv1.PortRange{From: 9, To: 10}}),
 			[]string{`spec.ports.pool: Invalid value: "9-10": must lie within one of the ranges in allowed; widen that range or move the pool`},
 		},
+		"a pool of reserved ports only": {
+			withPorts(crdv1.ClassPorts{Pool: &crdv1.PortRange{From: 442, To: 443}}),
+			[]string{`spec.ports.pool: Invalid value: "442-443": lies wholly within 442-443, which is reserved for nginx itself (see reservedPorts), so no rule could get a port of it; move the pool`},
+		},
+		"a pool of ephemeral ports only": {
+			crdv1.TCPIngressClassSpec{Provider: crdv1.ProviderNginx, Ports: &crdv1.ClassPorts{Pool: &crdv1.PortRange{From: 40000, To: 40100}}},
+			[]string{`spec.ports.pool: Invalid value: "40000-40100": lies wholly within 32768-60999, which is reserved for nginx itself (see ipLocalPortRange and reservedPorts), so no rule could get a port of it; move the pool`},
+		},
+		"a pool of ephemeral ports is right for ingress-nginx": {
+			withPorts(crdv1.ClassPorts{Pool: &crdv1.PortRange{From: 40000, To: 40100}}), nil,
+		},
+		"a pool with one port that is not reserved is right": {
+			crdv1.TCPIngressClassSpec{Provider: crdv1.ProviderNginx, Ports: &crdv1.ClassPorts{Pool: &crdv1.PortRange{From: 32767, To: 60999}}}, nil,
+		},
 		"grants for nobody, of nothing": {
 			withPorts(crdv1.ClassPorts{Grants: []crdv1.PortGrant{{}}, MaxPerNamespace: new(int32(0))}),
 			[]string{

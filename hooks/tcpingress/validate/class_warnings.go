@@ -1,7 +1,6 @@
 package validate
 
 import (
-	"cmp"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -63,42 +62,4 @@ func overlapsAny(r crdv1.PortRange, list []crdv1.PortRange) bool {
 	return slices.ContainsFunc(list, func(other crdv1.PortRange) bool {
 		return r.From <= other.To && other.From <= r.To
 	})
-}
-
-// reservedRanges are the numbers for which isReserved is true, as ranges that do not touch.
-func reservedRanges(spec *crdv1.TCPIngressClassSpec) []crdv1.PortRange {
-	var list []crdv1.PortRange
-	for _, port := range reservedNumbers(spec) {
-		list = append(list, crdv1.PortRange{From: port, To: port})
-	}
-	if spec.Provider == crdv1.ProviderNginx {
-		ephemeral := crdv1.PortRange{From: crdv1.DefaultEphemeralFrom, To: crdv1.DefaultEphemeralTo}
-		if n := spec.Nginx; n != nil && n.IPLocalPortRange != nil {
-			ephemeral = *n.IPLocalPortRange
-		}
-		list = append(list, ephemeral)
-	}
-	slices.SortFunc(list, func(a, b crdv1.PortRange) int { return cmp.Compare(a.From, b.From) })
-	var merged []crdv1.PortRange
-	for _, r := range list {
-		if n := len(merged); n > 0 && r.From <= merged[n-1].To+1 {
-			merged[n-1].To = max(merged[n-1].To, r.To)
-			continue
-		}
-		merged = append(merged, r)
-	}
-	return merged
-}
-
-func reservedNumbers(spec *crdv1.TCPIngressClassSpec) []int32 {
-	switch {
-	case spec.Provider == crdv1.ProviderNginx && spec.Nginx != nil:
-		return spec.Nginx.ReservedPorts
-	case spec.Provider == crdv1.ProviderNginx:
-		return nil
-	case spec.IngressNginx != nil && len(spec.IngressNginx.ReservedPorts) > 0:
-		return spec.IngressNginx.ReservedPorts
-	default:
-		return crdv1.DefaultReservedPorts()
-	}
 }
