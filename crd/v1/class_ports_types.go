@@ -33,8 +33,10 @@ type ClassPorts struct {
 	// +kubebuilder:validation:MaxItems=64
 	Grants []PortGrant `json:"grants,omitempty"`
 	// MaxPerNamespace is how many ports one namespace may hold, 1 to 65535, TCP
-	// and UDP together, every port of a range counted; more are refused
-	// (NamespaceQuotaExceeded). Left out, there is no limit.
+	// and UDP together; more are refused (NamespaceQuotaExceeded). It counts ports,
+	// not rules: every port of a range, and a port that rules share by hosts once
+	// for each namespace on it, however many of its rules and hosts are there.
+	// Left out, there is no limit.
 	//
 	// +optional
 	// +kubebuilder:validation:Minimum=1

@@ -70,6 +70,16 @@ func TestBudgets(t *testing.T) {
 			fake{},
 			map[string]string{"a/x tcp-1": "1/TCP", "a/y tcp-1": "1/TCP", "b/x tcp-1": "1/TCP", "b/x tcp-2": "2/TCP NamespaceQuotaExceeded"},
 		},
+		"rules that share ports by hosts count as the ports they share": {
+			quota(2, newWorld(
+				ti("a/x", 1, "p=1/TCP a.org,b.org -> x:1; q=1/TCP c.org -> x:1; r=1/TCP *.d.org -> y:1; s=2/TCP a.org -> x:1; t=3/TCP a.org -> x:1"),
+				ti("a/y", 2, "1/TCP e.org -> x:1; 2/TCP e.org -> x:1; 4/UDP -> x:1"))),
+			fake{},
+			map[string]string{
+				"a/x p": "1/TCP", "a/x q": "1/TCP", "a/x r": "1/TCP", "a/x s": "2/TCP", "a/x t": "3/TCP NamespaceQuotaExceeded",
+				"a/y tcp-1": "1/TCP", "a/y tcp-2": "2/TCP", "a/y udp-4": "4/UDP NamespaceQuotaExceeded",
+			},
+		},
 		"a quota of none": {
 			quota(0, newWorld(ti("a/x", 1, "1/TCP -> x:1"))),
 			fake{},

@@ -149,8 +149,8 @@ func (r *run) exceeded(c *claim, e *excess) string {
 	asked := count(e.asked, string(c.want.Protocol)+" port")
 	switch e.kind {
 	case excessNamespace:
-		return fmt.Sprintf("Namespace %s may hold %d ports of class %s and holds %d, so %s more cannot be given; free some, or ask the platform admin to raise spec.ports.maxPerNamespace.",
-			c.by.Namespace, e.limit, r.class, e.used, count(e.asked, "port"))
+		return fmt.Sprintf("Namespace %s may hold %s of class %s and holds %d, so %s more cannot be given; free some, or ask the platform admin to raise spec.ports.maxPerNamespace.",
+			c.by.Namespace, count(e.limit, "port"), r.class, e.used, count(e.asked, "port"))
 	case excessBytes:
 		return fmt.Sprintf("%s of class %s has no room for this rule: %d of %d bytes are used and it needs %d; free some ports, or use another class.",
 			e.child, r.class, e.used, e.limit, e.asked)
