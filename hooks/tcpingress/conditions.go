@@ -58,21 +58,29 @@ func stamp(verdicts []named, before []metav1.Condition, generation int64, now ti
 // else Unknown if one is Unknown, else True. The first of the deciding ones gives
 // the reason, and the message says how many of the rules it concerns.
 func summary(rules []ruleReport, pick func(*ruleReport) verdict, good verdict) verdict {
+	status, count, first := deciding(rules, pick)
+	if count == 0 {
+		return good
+	}
+	v := pick(first)
+	return verdict{status, v.Reason, countMessage(count, len(rules), first.Name, v.Message)}
+}
+
+// deciding finds the rules that decide a sum: those that are False, else those that are
+// Unknown. It gives their status, how many they are, and the first of them.
+func deciding(rules []ruleReport, pick func(*ruleReport) verdict) (status metav1.ConditionStatus, count int, first *ruleReport) {
 	for _, status := range []metav1.ConditionStatus{metav1.ConditionFalse, metav1.ConditionUnknown} {
-		count, first := 0, -1
 		for i := range rules {
-			if pick(&rules[i]).Status == status {
-				count++
-				if first < 0 {
-					first = i
-				}
+			if pick(&rules[i]).Status != status {
+				continue
+			}
+			if count++; first == nil {
+				first = &rules[i]
 			}
 		}
-		if count == 0 {
-			continue
+		if count > 0 {
+			return status, count, first
 		}
-		v := pick(&rules[first])
-		return verdict{status, v.Reason, countMessage(count, len(rules), rules[first].Name, v.Message)}
 	}
-	return good
+	return metav1.ConditionTrue, 0, nil
 }

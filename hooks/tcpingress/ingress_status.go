@@ -224,8 +224,7 @@ func objectVerdicts(reports []ruleReport) []named {
 		isTrue(crdv1.ReasonResolved, allMessage("resolved")))
 	backends := summary(reports, func(r *ruleReport) verdict { return r.BackendsReady },
 		isTrue(crdv1.ReasonBackendReady, allMessage("backed by ready endpoints")))
-	programmed := summary(reports, func(r *ruleReport) verdict { return r.Programmed },
-		isTrue(crdv1.ReasonProgrammed, allMessage("programmed")))
+	programmed := programmedSummary(reports)
 	return []named{
 		{crdv1.ConditionReady, ready(accepted, resolved, programmed)},
 		{crdv1.ConditionAccepted, accepted},

@@ -130,6 +130,36 @@ func noRules() string { return "spec.rules: Required value: a TCPIngress has at 
 
 func notAccepted() string { return "The rule is not accepted, see the condition Accepted." }
 
+func noneAccepted(rules int) string {
+	if rules == 1 {
+		return notAccepted()
+	}
+	return fmt.Sprintf("None of the %d rules is accepted, see the condition Accepted.", rules)
+}
+
+// someNotAccepted begins a sentence that others or othersProgrammed ends.
+func someNotAccepted(refused, of int) string {
+	verb := "are"
+	if refused == 1 {
+		verb = "is"
+	}
+	return fmt.Sprintf("%d of %d rules %s not accepted, see the condition Accepted; ", refused, of, verb)
+}
+
+func others(count, of int, rule, message string) string {
+	if of == 1 {
+		return fmt.Sprintf("the other one, %s: %s", rule, message)
+	}
+	return fmt.Sprintf("%d of the other %d, first %s: %s", count, of, rule, message)
+}
+
+func othersProgrammed(n int) string {
+	if n == 1 {
+		return "the other one is programmed."
+	}
+	return fmt.Sprintf("the other %d are programmed.", n)
+}
+
 func acceptedMessage(class string) string {
 	return fmt.Sprintf("TCPIngressClass %s gave the port.", class)
 }
