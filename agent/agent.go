@@ -7,25 +7,23 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/nginx-stream/tcpingress/agent/sessions"
+	"github.com/nginx-stream/tcpingress/hooks/tcpingress/l4"
 	"github.com/nginx-stream/tcpingress/hooks/tcpingress/render/nginx/bundle"
 )
 
-// Agent is the agent of one nginx.
+// Agent is the agent of a pod: of the nginx that serves TCP, and that for UDP.
 type Agent struct {
 	Options
-	keeper   *keeper
-	status   statusBox
+	tcp, udp *side
 	book     sessions.Book
 	log      *sessions.Log
 	listener net.Listener
-	// stepped is when the keeper ended a step, in nanoseconds since 1970.
-	stepped atomic.Int64
 }
 
 // New makes an agent, which listens and does nothing yet.
@@ -37,10 +35,12 @@ func New(o Options) (*Agent, error) {
 	}
 	o.SharedDir = shared
 	a := &Agent{Options: o}
-	a.keeper = newKeeper(o, &a.status, func(s *servers) { a.book.Live(s.limits, time.Now()) })
+	var live liveKeys
+	a.tcp = newSide(o, l4.TCP, &a.book, &live)
+	a.udp = newSide(o, l4.UDP, &a.book, &live)
 	a.log = &sessions.Log{
 		Book: &a.book, Path: filepath.Join(o.SharedDir, bundle.AccessLog), Size: o.LogSize, SaveInterval: o.SaveInterval,
-		Reopen: a.keeper.processes.Reopen, InUse: a.keeper.processes.HaveOpen,
+		Reopen: a.reopen, InUse: a.inUse,
 	}
 	a.listener, err = net.Listen("tcp", o.Listen)
 	if err != nil {
@@ -49,8 +49,38 @@ func New(o Options) (*Agent, error) {
 	return a, nil
 }
 
-// Status is what the agent knows of nginx.
-func (a *Agent) Status() Status { return a.status.get() }
+func (a *Agent) sides() []*side { return []*side{a.tcp, a.udp} }
+
+// reopen makes every nginx that runs leave the access log that was rotated away.
+func (a *Agent) reopen() error {
+	err := errors.New("nginx is not running")
+	for _, s := range a.sides() {
+		if s.keeper.processes.Master() == 0 {
+			continue
+		}
+		if err = s.keeper.processes.Reopen(); err != nil {
+			break
+		}
+	}
+	return err
+}
+
+func (a *Agent) inUse(file os.FileInfo) (bool, error) {
+	for _, s := range a.sides() {
+		if used, err := s.keeper.processes.HaveOpen(file); used || err != nil {
+			return used, err
+		}
+	}
+	return false, nil
+}
+
+// Status is what the agent knows of the nginx that serves the protocol.
+func (a *Agent) Status(protocol l4.Protocol) Status {
+	if protocol == l4.UDP {
+		return a.udp.status.get()
+	}
+	return a.tcp.status.get()
+}
 
 // Addr is where metrics and probes are served.
 func (a *Agent) Addr() net.Addr { return a.listener.Addr() }
@@ -64,7 +94,6 @@ func (a *Agent) Run(ctx context.Context) error {
 		return errors.Join(err, a.listener.Close())
 	}
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second, WriteTimeout: time.Minute, IdleTimeout: time.Minute}
-	a.stepped.Store(time.Now().UnixNano())
 	if err := a.takeUp(ctx); err != nil {
 		return errors.Join(err, a.listener.Close())
 	}
@@ -84,8 +113,11 @@ func (a *Agent) takeUp(ctx context.Context) error {
 	if err := a.log.Resume(); err != nil {
 		a.Logger.ErrorContext(ctx, "counters begin anew", slog.Any("error", err))
 	}
-	if err := a.keeper.takeUp(ctx); err != nil {
-		return err
+	for _, s := range a.sides() {
+		s.stepped.Store(time.Now().UnixNano())
+		if err := s.keeper.takeUp(ctx); err != nil {
+			return err
+		}
 	}
 	// What was saved is some seconds old if the agent before was killed.
 	if err := a.countSessions(ctx); err != nil {
@@ -95,15 +127,12 @@ func (a *Agent) takeUp(ctx context.Context) error {
 }
 
 func (a *Agent) work(ctx context.Context) {
-	var both sync.WaitGroup
-	both.Go(func() { a.every(ctx, "counting sessions", a.countSessions) })
-	both.Go(func() {
-		a.every(ctx, "keeping nginx", func(ctx context.Context) error {
-			defer func() { a.stepped.Store(time.Now().UnixNano()) }()
-			return a.keeper.step(ctx)
-		})
-	})
-	both.Wait()
+	var all sync.WaitGroup
+	all.Go(func() { a.every(ctx, "counting sessions", a.countSessions) })
+	for _, s := range a.sides() {
+		all.Go(func() { a.every(ctx, "keeping nginx for "+string(s.keeper.protocol), s.step) })
+	}
+	all.Wait()
 }
 
 func (a *Agent) countSessions(context.Context) error {

@@ -16,7 +16,7 @@ import (
 func (a *Agent) handler() (http.Handler, error) {
 	registry := prometheus.NewRegistry()
 	for _, c := range []prometheus.Collector{
-		newCollector(&a.Options, &a.status, &a.book),
+		newCollector(&a.Options, a.sides(), &a.book),
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	} {
@@ -27,12 +27,24 @@ func (a *Agent) handler() (http.Handler, error) {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: 2}))
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		status := a.status.get()
-		say(w, status.Live != "", status.Sentences())
+		ready, sentences := true, []string(nil)
+		for _, s := range a.sides() {
+			status := s.status.get()
+			ready = ready && status.Live != ""
+			for _, sentence := range status.Sentences() {
+				sentences = append(sentences, string(s.keeper.protocol)+": "+sentence)
+			}
+		}
+		say(w, ready, sentences)
 	})
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) {
-		idle := time.Since(time.Unix(0, a.stepped.Load()))
-		say(w, idle < a.mostBetweenSteps(), []string{fmt.Sprintf("nginx was looked at %s ago.", idle.Round(time.Millisecond))})
+		alive, sentences := true, []string(nil)
+		for _, s := range a.sides() {
+			idle := time.Since(time.Unix(0, s.stepped.Load()))
+			alive = alive && idle < a.mostBetweenSteps()
+			sentences = append(sentences, fmt.Sprintf("%s: nginx was looked at %s ago.", s.keeper.protocol, idle.Round(time.Millisecond)))
+		}
+		say(w, alive, sentences)
 	})
 	return mux, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/nginx-stream/tcpingress/agent/bundledir"
 	"github.com/nginx-stream/tcpingress/agent/generation"
 	"github.com/nginx-stream/tcpingress/agent/nginx"
+	"github.com/nginx-stream/tcpingress/hooks/tcpingress/l4"
 	"github.com/nginx-stream/tcpingress/hooks/tcpingress/render/nginx/bundle"
 )
 
@@ -26,9 +27,13 @@ const (
 	askPause = 3 * time.Millisecond
 )
 
-// keeper makes nginx serve what is mounted. All its methods run in one goroutine.
+// keeper makes one nginx serve what is mounted for it. All its methods run in one
+// goroutine.
 type keeper struct {
 	Options
+	protocol l4.Protocol
+	// dir is the directory that this nginx has generations and sockets in.
+	dir       string
 	store     generation.Store
 	processes nginx.Processes
 	binary    nginx.Binary
@@ -59,25 +64,37 @@ type keeper struct {
 	mounted string
 }
 
-func newKeeper(o Options, status *statusBox, onLive func(*servers)) *keeper {
-	path := func(name string) string { return filepath.Join(o.SharedDir, name) }
-	return &keeper{
+func newKeeper(o Options, protocol l4.Protocol, status *statusBox, onLive func(*servers)) *keeper {
+	k := &keeper{
 		Options:        o,
-		store:          generation.Store{Dir: o.SharedDir},
-		processes:      nginx.Processes{PIDFile: path(bundle.PIDFile), Proc: o.Proc},
+		protocol:       protocol,
+		dir:            o.SharedDir,
 		binary:         nginx.Binary{Path: o.Nginx, Timeout: o.CheckTimeout},
-		errorLog:       nginx.ErrorLog{Path: path(bundle.ErrorLog)},
+		errorLog:       nginx.ErrorLog{Path: filepath.Join(o.SharedDir, bundle.ErrorLog)},
 		status:         status,
 		onLive:         onLive,
 		reloadInterval: defaultReloadInterval,
 		maxOldWorkers:  defaultMaxOldWorkers,
 	}
+	if protocol == l4.UDP {
+		k.dir = filepath.Join(o.SharedDir, bundle.UDPDir)
+		k.errorLog.Path = filepath.Join(o.SharedDir, bundle.UDPErrorLog)
+		// The supervisor says where each nginx has its pid.
+		k.binary.Directives = "pid " + filepath.Join(k.dir, "check.pid") + ";"
+	}
+	k.Logger = o.Logger.With(slog.String("protocol", string(protocol)))
+	k.store = generation.Store{Dir: k.dir}
+	k.processes = nginx.Processes{PIDFile: filepath.Join(k.dir, bundle.PIDFile), Proc: o.Proc, Supervised: protocol == l4.UDP}
+	return k
 }
 
 // takeUp finds out what nginx serves already, without disturbing it.
 func (k *keeper) takeUp(ctx context.Context) error {
 	if err := k.store.Prepare(); err != nil {
 		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(k.errorLog.Path), 0o755); err != nil {
+		return fmt.Errorf("making directory of logs: %w", err)
 	}
 	k.ran = k.errorLog.End()
 	if k.master = k.processes.Master(); k.master == 0 {
@@ -129,69 +146,6 @@ func (k *keeper) step(ctx context.Context) error {
 	return k.boundErrorLog()
 }
 
-// observe meets new masters, and finds out whether what is linked is served.
-func (k *keeper) observe(ctx context.Context) error {
-	master := k.processes.Master()
-	workers, err := k.processes.Workers()
-	if err != nil {
-		return err
-	}
-	k.status.change(func(s *Status) { s.Running, s.Quitting = master != 0, nginx.Quitting(workers) })
-	name := k.store.Linked()
-	met := master != k.master
-	k.master = master
-	if met {
-		k.silentSince = time.Time{}
-	}
-	k.noteComplaint()
-	switch {
-	case master == 0:
-		k.notLive()
-		return k.replaceWhatKeepsNginxFromStarting(ctx, name)
-	case name == "":
-		return nil
-	case nginx.Quitting(workers):
-		if !k.answers(ctx, name) {
-			k.notLive()
-		}
-		return nil
-	case met:
-		k.Logger.InfoContext(ctx, "nginx has started", slog.Int("pid", master))
-		k.status.change(func(s *Status) { s.Starts++ })
-		return k.verify(ctx, name)
-	case k.answers(ctx, name):
-		k.silentSince = time.Time{}
-		return k.live(name)
-	default:
-		k.notLive()
-		now := time.Now()
-		if k.silentSince.IsZero() {
-			k.silentSince = now
-		}
-		if now.Before(k.retryAt) || now.Sub(k.silentSince) < k.AnswerTimeout {
-			return nil
-		}
-		k.retryAt = time.Now().Add(k.Retry)
-		k.Logger.WarnContext(ctx, "nginx does not serve what is linked; reloading", slog.String("generation", name))
-		return k.reloadAndVerify(ctx, name)
-	}
-}
-
-// replaceWhatKeepsNginxFromStarting is for a generation that was written while nginx
-// was down, and with which it does not come up, such as one with a port that is taken.
-func (k *keeper) replaceWhatKeepsNginxFromStarting(ctx context.Context, name string) error {
-	// nginx complains of a port that is taken, and tries again for some seconds.
-	if k.good == "" || name == k.good || time.Since(k.linkedAt) < k.AnswerTimeout {
-		return nil
-	}
-	reason := k.errorLog.Since(k.linked)
-	if reason == "" {
-		return nil
-	}
-	k.refuse(ctx, name, reason)
-	return k.link(k.good)
-}
-
 // readMounted makes a generation of what is mounted, if that is new or was refused a
 // while ago.
 func (k *keeper) readMounted(ctx context.Context) error {
@@ -231,8 +185,15 @@ func (k *keeper) readSet() (*generation.Generation, *bundledir.Set, error) {
 	if err != nil && len(set.Resolvers) == 0 {
 		return nil, nil, fmt.Errorf("reading resolv.conf: %w", err)
 	}
-	pod := generation.Pod{SharedDir: k.SharedDir, LoadModules: k.LoadModules, ResolvConf: string(resolvConf)}
-	g, err := generation.New(&set.Index, set.Contents, &pod)
+	pod := generation.Pod{SharedDir: k.dir, LoadModules: k.LoadModules, ResolvConf: string(resolvConf)}
+	mine, udp := generation.Split(set.Contents)
+	if k.protocol == l4.UDP {
+		mine = udp
+	}
+	if _, ok := mine[bundle.MainFile]; !ok {
+		return nil, nil, fmt.Errorf("%s does not name the main file for %s", bundle.IndexFile, k.protocol)
+	}
+	g, err := generation.New(&set.Index, mine, &pod)
 	return g, set, err
 }
 
@@ -280,8 +241,10 @@ func (k *keeper) reloadAndVerify(ctx context.Context, name string) error {
 
 // reload counts as one even if nginx is gone by now: it reads the link when it is back.
 func (k *keeper) reload(ctx context.Context) error {
-	if _, err := nginx.RemoveStaleSockets(k.Proc, k.SharedDir); err != nil {
-		return err
+	if !k.processes.Supervised { // a supervisor sees to its sockets itself
+		if _, err := nginx.RemoveStaleSockets(k.Proc, k.dir); err != nil {
+			return err
+		}
 	}
 	k.linked = k.errorLog.End()
 	k.lastReload = time.Now()

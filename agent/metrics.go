@@ -15,7 +15,7 @@ import (
 
 // collector makes metrics of what is known at the moment of a scrape.
 type collector struct {
-	status *statusBox
+	sides  []*side
 	book   *sessions.Book
 	proc   string
 	logger *slog.Logger
@@ -26,12 +26,12 @@ type collector struct {
 	running, broken, since, pending             *prometheus.Desc
 }
 
-func newCollector(o *Options, status *statusBox, book *sessions.Book) *collector {
+func newCollector(o *Options, sides []*side, book *sessions.Book) *collector {
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc("tcpingress_"+name, help, labels, nil)
 	}
 	return &collector{
-		status: status, book: book, proc: o.Proc, logger: o.Logger,
+		sides: sides, book: book, proc: o.Proc, logger: o.Logger,
 
 		sessions: desc("listener_sessions_total", "Sessions that ended, by listener and rule.", "listener", "owner"),
 		bytes:    desc("listener_bytes_total", "Bytes of sessions that ended: in to the backend, out to the client.", "listener", "owner", "direction"),
@@ -39,16 +39,16 @@ func newCollector(o *Options, status *statusBox, book *sessions.Book) *collector
 		failures: desc("listener_failures_total", "Sessions that failed, by cause.", "listener", "owner", "cause"),
 		open:     desc("listener_open_connections", "TCP connections of clients that are open now.", "listener"),
 
-		live:       desc("agent_live_generation_info", "1 for the configuration that nginx serves.", "generation"),
-		refused:    desc("agent_refused_generation_info", "1 for the configuration that was refused last, until a newer one is live.", "generation", "reason"),
-		reloads:    desc("agent_reloads_total", "Reloads that nginx was asked for."),
-		refusals:   desc("agent_refused_generations_total", "Configurations that were refused."),
-		starts:     desc("agent_nginx_starts_total", "Processes of nginx that started."),
-		oldWorkers: desc("agent_old_workers", "Workers of earlier configurations that have connections still."),
-		ends:       desc("agent_ended_workers_total", "Old workers that were ended with their sessions, which are not counted."),
-		running:    desc("agent_nginx_running", "Whether there is an nginx."),
-		since:      desc("agent_live_since_timestamp_seconds", "When the configuration that nginx serves became live, or was written if an earlier agent saw that; in seconds since 1970."),
-		pending:    desc("agent_pending_seconds", "How long nginx has not served what is mounted; 0 if it does."),
+		live:       desc("agent_live_generation_info", "1 for the configuration that nginx serves.", "protocol", "generation"),
+		refused:    desc("agent_refused_generation_info", "1 for the configuration that was refused last, until a newer one is live.", "protocol", "generation", "reason"),
+		reloads:    desc("agent_reloads_total", "Reloads that nginx was asked for.", "protocol"),
+		refusals:   desc("agent_refused_generations_total", "Configurations that were refused.", "protocol"),
+		starts:     desc("agent_nginx_starts_total", "Processes of nginx that started.", "protocol"),
+		oldWorkers: desc("agent_old_workers", "Workers of earlier configurations that have connections still.", "protocol"),
+		ends:       desc("agent_ended_workers_total", "Old workers that were ended with their sessions, which are not counted.", "protocol"),
+		running:    desc("agent_nginx_running", "Whether there is an nginx.", "protocol"),
+		since:      desc("agent_live_since_timestamp_seconds", "When the configuration that nginx serves became live, or was written if an earlier agent saw that; in seconds since 1970.", "protocol"),
+		pending:    desc("agent_pending_seconds", "How long nginx has not served what is mounted; 0 if it does.", "protocol"),
 		broken:     desc("agent_broken_log_lines_total", "Lines of the access log that could not be read."),
 	}
 }
@@ -63,7 +63,6 @@ func (c *collector) Describe(descs chan<- *prometheus.Desc) {
 }
 
 func (c *collector) Collect(metrics chan<- prometheus.Metric) {
-	status := c.status.get()
 	count := func(desc *prometheus.Desc, value uint64, labels ...string) {
 		metrics <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, float64(value), labels...)
 	}
@@ -71,30 +70,35 @@ func (c *collector) Collect(metrics chan<- prometheus.Metric) {
 		metrics <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
 	}
 	gauge := func(desc *prometheus.Desc, value int, labels ...string) { seconds(desc, float64(value), labels...) }
-	count(c.reloads, uint64(status.Reloads))
-	count(c.refusals, uint64(status.Refusals))
-	count(c.starts, uint64(status.Starts))
-	count(c.ends, uint64(status.EndedWorkers))
+	var listeners []bundle.Header
+	for _, s := range c.sides {
+		status, protocol := s.status.get(), string(s.keeper.protocol)
+		listeners = append(listeners, status.Listeners...)
+		count(c.reloads, uint64(status.Reloads), protocol)
+		count(c.refusals, uint64(status.Refusals), protocol)
+		count(c.starts, uint64(status.Starts), protocol)
+		count(c.ends, uint64(status.EndedWorkers), protocol)
+		gauge(c.oldWorkers, status.OldWorkers, protocol)
+		running := 0
+		if status.Running {
+			running = 1
+		}
+		gauge(c.running, running, protocol)
+		if status.Live != "" {
+			gauge(c.live, 1, protocol, status.Live)
+			seconds(c.since, float64(status.LiveSince.UnixMilli())/1000, protocol)
+		}
+		pending := 0.0
+		if !status.PendingSince.IsZero() {
+			pending = time.Since(status.PendingSince).Seconds()
+		}
+		seconds(c.pending, pending, protocol)
+		if status.Refused != nil {
+			gauge(c.refused, 1, protocol, status.Refused.Generation, strings.ToValidUTF8(status.Refused.Reason, "?"))
+		}
+	}
 	count(c.broken, c.book.Broken())
-	gauge(c.oldWorkers, status.OldWorkers)
-	running := 0
-	if status.Running {
-		running = 1
-	}
-	gauge(c.running, running)
-	if status.Live != "" {
-		gauge(c.live, 1, status.Live)
-		seconds(c.since, float64(status.LiveSince.UnixMilli())/1000)
-	}
-	pending := 0.0
-	if !status.PendingSince.IsZero() {
-		pending = time.Since(status.PendingSince).Seconds()
-	}
-	seconds(c.pending, pending)
-	if status.Refused != nil {
-		gauge(c.refused, 1, status.Refused.Generation, strings.ToValidUTF8(status.Refused.Reason, "?"))
-	}
-	possible := possibleCauses(status.Listeners)
+	possible := possibleCauses(listeners)
 	c.book.Each(func(key sessions.Key, counter sessions.Counter) {
 		count(c.sessions, counter.Sessions, key.Listener, key.Owner)
 		count(c.bytes, counter.In, key.Listener, key.Owner, "in")
@@ -106,7 +110,7 @@ func (c *collector) Collect(metrics chan<- prometheus.Metric) {
 			}
 		}
 	})
-	c.collectOpen(status.Listeners, gauge)
+	c.collectOpen(listeners, gauge)
 }
 
 func (c *collector) collectOpen(listeners []bundle.Header, gauge func(*prometheus.Desc, int, ...string)) {

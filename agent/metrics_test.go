@@ -42,12 +42,13 @@ func TestMetrics(t *testing.T) {
 	serves := readServers(map[string]string{"servers-00.conf": strings.Join(texts, "\n") + "\n"})
 	require.Len(t, serves.headers, len(texts))
 	a.book.Live(serves.limits, time.Now())
-	a.status.change(func(s *Status) {
+	a.tcp, a.udp = &side{keeper: &keeper{protocol: l4.TCP}}, &side{keeper: &keeper{protocol: l4.UDP}}
+	a.tcp.status.change(func(s *Status) {
 		s.Running, s.Live, s.LiveSince, s.Listeners = true, "abc", time.UnixMilli(1500), serves.headers
 		s.Refused = &Refusal{Generation: "def", Reason: "[emerg] \xff"}
 	})
 	registry := prometheus.NewPedanticRegistry()
-	require.NoError(t, registry.Register(newCollector(&a.Options, &a.status, &a.book)))
+	require.NoError(t, registry.Register(newCollector(&a.Options, a.sides(), &a.book)))
 	families, err := registry.Gather()
 	require.NoError(t, err)
 	var got []string
@@ -78,8 +79,8 @@ func TestMetrics(t *testing.T) {
 			"allow 53/UDP dns/dns/udp", "dns 53/UDP dns/dns/udp", "limit 53/UDP dns/dns/udp", "udp_no_answer 53/UDP dns/dns/udp",
 			"bad_proxy_header 8443/TCP ", "preread_timeout 8443/TCP ", "sni 8443/TCP "),
 		[]string{
-			"agent_live_generation_info[abc] 1", "agent_live_since_timestamp_seconds[] 1.5",
-			"agent_refused_generation_info[def [emerg] ?] 1", "agent_nginx_running[] 1", "agent_pending_seconds[] 0",
+			"agent_live_generation_info[abc TCP] 1", "agent_live_since_timestamp_seconds[TCP] 1.5",
+			"agent_refused_generation_info[def TCP [emerg] ?] 1", "agent_nginx_running[TCP] 1", "agent_nginx_running[UDP] 0", "agent_pending_seconds[TCP] 0",
 		},
 	)
 	for _, line := range want {
@@ -104,7 +105,8 @@ func BenchmarkScrape(b *testing.B) {
 		live[keyOf(&h)] = sessions.Limits{}
 	}
 	a.book.Live(live, time.Now())
-	a.status.change(func(s *Status) { s.Live, s.Listeners = "abc", headers })
+	a.tcp, a.udp = &side{keeper: &keeper{protocol: l4.TCP}}, &side{keeper: &keeper{protocol: l4.UDP}}
+	a.tcp.status.change(func(s *Status) { s.Live, s.Listeners = "abc", headers })
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	handler, err := a.handler()

@@ -73,6 +73,7 @@ something could not be read or started.`,
 	root.AddCommand(
 		newServeCommand(),
 		newAgentCommand(),
+		newNginxUDPCommand(),
 		newRenderCommand(),
 		newLintCommand(),
 		newVersionCommand(),

@@ -25,7 +25,7 @@ const defaultResolverTimeout = "2s"
 
 // Pod is what the agent knows and the renderer does not.
 type Pod struct {
-	// SharedDir is the absolute path of the directory that nginx shares.
+	// SharedDir is the absolute path of the directory that this nginx shares.
 	SharedDir string
 	// LoadModules are paths of dynamic modules, none for the official image.
 	LoadModules []string
@@ -41,7 +41,24 @@ type Generation struct {
 	Files map[string]string
 }
 
-// New adds the pod's own files to those of a set.
+// Split parts the files of a set: those for TCP, and those for UDP, whose main file gets
+// the name that it has in every generation.
+func Split(contents map[string]string) (tcp, udp map[string]string) {
+	tcp, udp = map[string]string{}, map[string]string{}
+	for name, text := range contents {
+		switch {
+		case name == bundle.UDPFile:
+			udp[bundle.MainFile] = text
+		case strings.HasPrefix(name, bundle.UDPPrefix):
+			udp[name] = text
+		default:
+			tcp[name] = text
+		}
+	}
+	return tcp, udp
+}
+
+// New adds the pod's own files to those for one of the two.
 func New(index *bundle.Index, contents map[string]string, pod *Pod) (*Generation, error) {
 	resolver, err := resolverConf(index, pod.ResolvConf)
 	if err != nil {

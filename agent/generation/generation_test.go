@@ -23,6 +23,12 @@ func TestNew(t *testing.T) {
 	assert.Regexp(t, "^[0-9a-f]{16}$", got.Name)
 }
 
+func TestSplit(t *testing.T) {
+	tcp, udp := Split(map[string]string{"nginx.conf": "a", "servers-03.conf": "b", "udp.conf": "c", "udp-03.conf": "d"})
+	assert.Equal(t, map[string]string{"nginx.conf": "a", "servers-03.conf": "b"}, tcp)
+	assert.Equal(t, map[string]string{"nginx.conf": "c", "udp-03.conf": "d"}, udp)
+}
+
 func TestNameFollowsTheContent(t *testing.T) {
 	pod := &Pod{SharedDir: "/run", ResolvConf: "nameserver 10.96.0.10\n"}
 	name := func(contents map[string]string, pod *Pod) string {

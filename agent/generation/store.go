@@ -36,12 +36,10 @@ func (s Store) Socket(name string) string {
 	return filepath.Join(s.Dir, bundle.GenerationSocket(name))
 }
 
-// Prepare makes the directories that nginx needs to start.
+// Prepare makes the directory.
 func (s Store) Prepare() error {
-	for _, file := range []string{bundle.AccessLog, bundle.ErrorLog} {
-		if err := os.MkdirAll(filepath.Join(s.Dir, filepath.Dir(file)), 0o755); err != nil {
-			return fmt.Errorf("making shared directory: %w", err)
-		}
+	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
+		return fmt.Errorf("making directory of generations: %w", err)
 	}
 	return nil
 }

@@ -16,6 +16,8 @@ type Binary struct {
 	Path string
 	// Timeout bounds a check.
 	Timeout time.Duration
+	// Directives are given besides the file, such as "pid /run/nginx.pid;".
+	Directives string
 }
 
 // RefusedError is that nginx does not accept a configuration.
@@ -33,7 +35,11 @@ func (e *RefusedError) Error() string { return e.Line }
 func (b Binary) Check(ctx context.Context, config string) error {
 	ctx, cancel := context.WithTimeout(ctx, b.Timeout)
 	defer cancel()
-	output, err := exec.CommandContext(ctx, b.Path, "-t", "-q", "-e", "stderr", "-c", config).CombinedOutput()
+	args := []string{"-t", "-q", "-e", "stderr", "-c", config}
+	if b.Directives != "" {
+		args = append(args, "-g", b.Directives)
+	}
+	output, err := exec.CommandContext(ctx, b.Path, args...).CombinedOutput()
 	if err == nil {
 		return nil
 	}

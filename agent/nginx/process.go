@@ -4,15 +4,17 @@
 package nginx
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // Titles that nginx gives its processes.
@@ -28,15 +30,20 @@ type Processes struct {
 	PIDFile string
 	// Proc is /proc.
 	Proc string
+	// Supervised is whether the pid file is that of a supervisor, which keeps it locked
+	// and whose children are masters: one that is followed stays beside the next.
+	Supervised bool
 }
 
 // Worker is a process of nginx that serves connections.
 type Worker struct {
 	PID int
-	// Started is in clock ticks since the machine did.
-	Started uint64
 	// Old is whether it serves only what it had when a newer generation came.
 	Old bool
+	// master is the pid of its parent.
+	master int
+	// ending is whether it was told to end.
+	ending bool
 }
 
 // Master is the pid of the running nginx, 0 for none. A pid file alone proves
@@ -48,10 +55,24 @@ func (p Processes) Master() int {
 		return 0
 	}
 	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil || pid < 1 || !strings.HasPrefix(p.title(pid), masterTitle) {
+	switch {
+	case err != nil, pid < 1:
 		return 0
+	case p.Supervised && !locked(p.PIDFile), !p.Supervised && !strings.HasPrefix(p.title(pid), masterTitle):
+		return 0
+	default:
+		return pid
 	}
-	return pid
+}
+
+// locked tells whether somebody keeps the file locked.
+func locked(path string) bool {
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = file.Close() }()
+	return errors.Is(unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK)
 }
 
 // Reload asks nginx to load its files.
@@ -71,35 +92,60 @@ func (p Processes) signal(sig syscall.Signal) error {
 	return nil
 }
 
-// Workers are those of the running nginx, the oldest first.
-func (p Processes) Workers() ([]Worker, error) {
-	master := p.Master()
-	if master == 0 {
-		return nil, nil
+// process is what /proc tells of one.
+type process struct {
+	pid, parent int
+	started     uint64
+	title       string
+}
+
+// masters are those that the pid file leads to, the oldest first, and all is every
+// process of nginx that there is.
+func (p Processes) masters() (masters, all []process, err error) {
+	first := p.Master()
+	if first == 0 {
+		return nil, nil, nil
 	}
 	entries, err := os.ReadDir(p.Proc)
 	if err != nil {
-		return nil, fmt.Errorf("reading processes: %w", err)
+		return nil, nil, fmt.Errorf("reading processes: %w", err)
 	}
-	var workers []Worker
 	for _, entry := range entries {
 		pid, err := strconv.Atoi(entry.Name())
 		if err != nil {
 			continue
 		}
-		parent, started, ok := p.stat(pid)
 		title := p.title(pid)
-		if !ok || parent != master || !strings.HasPrefix(title, workerTitle) {
-			continue
+		parent, started, ok := p.stat(pid)
+		if ok && strings.HasPrefix(title, "nginx: ") {
+			all = append(all, process{pid: pid, parent: parent, started: started, title: title})
 		}
-		workers = append(workers, Worker{PID: pid, Started: started, Old: strings.HasPrefix(title, oldWorkerTitle)})
 	}
-	slices.SortFunc(workers, func(a, b Worker) int {
-		if a.Started != b.Started {
-			return int(int64(a.Started) - int64(b.Started))
+	slices.SortFunc(all, func(a, b process) int { return cmp.Or(cmp.Compare(a.started, b.started), a.pid-b.pid) })
+	for _, x := range all {
+		if x.pid == first || p.Supervised && x.parent == first && strings.HasPrefix(x.title, masterTitle) {
+			masters = append(masters, x)
 		}
-		return a.PID - b.PID
-	})
+	}
+	return masters, all, nil
+}
+
+// Workers are those of the running nginx, the oldest first.
+func (p Processes) Workers() ([]Worker, error) {
+	masters, all, err := p.masters()
+	if err != nil {
+		return nil, err
+	}
+	var workers []Worker
+	for i, master := range masters {
+		followed := i < len(masters)-1
+		for _, x := range all {
+			if x.parent == master.pid && strings.HasPrefix(x.title, workerTitle) {
+				ending := strings.HasPrefix(x.title, oldWorkerTitle)
+				workers = append(workers, Worker{PID: x.pid, Old: followed || ending, master: master.pid, ending: ending})
+			}
+		}
+	}
 	return workers, nil
 }
 
@@ -111,74 +157,37 @@ func Quitting(workers []Worker) bool {
 
 // EndOldest ends old workers, with the connections that they have, until at most that
 // many are left. It gives the number of old workers left, and that of those it ended.
-//
-// Those without TCP connections go first, then the oldest: a UDP session of an old
-// worker is of no use, since nginx lets no answer through any more, and yet it keeps
-// the worker until it is idle for too long.
+// One that is supervised goes with all workers of its master, and writes down first what
+// its sessions have had: whoever was told that already is left in peace.
 func (p Processes) EndOldest(keep int) (left, ended int, err error) {
 	workers, err := p.Workers()
 	if err != nil {
 		return 0, 0, err
 	}
 	workers = slices.DeleteFunc(workers, func(w Worker) bool { return !w.Old })
+	if p.Supervised {
+		workers = slices.DeleteFunc(workers, func(w Worker) bool { return w.ending })
+	}
 	left = len(workers)
-	if left <= keep {
-		return left, 0, nil
-	}
-	connections, err := p.tcpConnections()
-	if err != nil {
-		return left, 0, err
-	}
-	var idle, busy []Worker
+	told := map[int]bool{}
 	for _, w := range workers {
-		if p.hasAny(w.PID, connections) {
-			busy = append(busy, w)
-		} else {
-			idle = append(idle, w)
+		if left <= keep && !told[w.master] {
+			break
 		}
-	}
-	workers = append(idle, busy...)
-	for ; left > keep; left-- {
-		w := workers[ended]
-		if err := syscall.Kill(w.PID, syscall.SIGTERM); err != nil && !errors.Is(err, syscall.ESRCH) {
-			return left, ended, fmt.Errorf("ending old worker: %w", err)
+		pid, sig := w.PID, syscall.SIGTERM
+		if p.Supervised {
+			pid, sig = w.master, syscall.SIGQUIT
 		}
+		if !told[pid] {
+			told[pid] = true
+			if err := syscall.Kill(pid, sig); err != nil && !errors.Is(err, syscall.ESRCH) {
+				return left, ended, fmt.Errorf("ending old worker: %w", err)
+			}
+		}
+		left--
 		ended++
 	}
 	return left, ended, nil
-}
-
-// tcpConnections are the open ones, as links of descriptors name them.
-func (p Processes) tcpConnections() (map[string]bool, error) {
-	connections := map[string]bool{}
-	for _, name := range []string{"tcp", "tcp6"} {
-		text, err := os.ReadFile(filepath.Join(p.Proc, "net", name))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("reading connections: %w", err)
-		}
-		for line := range strings.Lines(string(text)) {
-			const state, inode, listens = 3, 9, "0A"
-			if fields := strings.Fields(line); len(fields) > inode && fields[state] != listens {
-				connections["socket:["+fields[inode]+"]"] = true
-			}
-		}
-	}
-	return connections, nil
-}
-
-func (p Processes) hasAny(pid int, sockets map[string]bool) bool {
-	dir := filepath.Join(p.Proc, strconv.Itoa(pid), "fd")
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return !errors.Is(err, fs.ErrNotExist) // it may have some
-	}
-	return slices.ContainsFunc(entries, func(entry os.DirEntry) bool {
-		target, err := os.Readlink(filepath.Join(dir, entry.Name()))
-		return err == nil && sockets[target]
-	})
 }
 
 // title is the command line. That of a zombie is empty.
@@ -213,16 +222,16 @@ func (p Processes) stat(pid int) (parent int, started uint64, ok bool) {
 // HaveOpen tells whether nginx has the file open. Descriptors that may not be looked
 // at are passed over.
 func (p Processes) HaveOpen(file os.FileInfo) (bool, error) {
-	workers, err := p.Workers()
+	masters, all, err := p.masters()
 	if err != nil {
 		return false, err
 	}
-	pids := []int{p.Master()}
-	for _, w := range workers {
-		pids = append(pids, w.PID)
-	}
-	for _, pid := range pids {
-		paths, err := filepath.Glob(filepath.Join(p.Proc, strconv.Itoa(pid), "fd", "*"))
+	for _, x := range all {
+		isMaster := func(m process) bool { return m.pid == x.pid || m.pid == x.parent }
+		if !slices.ContainsFunc(masters, isMaster) {
+			continue
+		}
+		paths, err := filepath.Glob(filepath.Join(p.Proc, strconv.Itoa(x.pid), "fd", "*"))
 		if err != nil {
 			return false, fmt.Errorf("looking at open files: %w", err)
 		}
@@ -230,6 +239,29 @@ func (p Processes) HaveOpen(file os.FileInfo) (bool, error) {
 			if info, err := os.Stat(path); err == nil && os.SameFile(info, file) {
 				return true, nil
 			}
+		}
+	}
+	return false, nil
+}
+
+// InGroup tells whether a process group has a process that is no zombie.
+func InGroup(proc string, group int) (bool, error) {
+	entries, err := os.ReadDir(proc)
+	if err != nil {
+		return false, fmt.Errorf("reading processes: %w", err)
+	}
+	for _, entry := range entries {
+		if _, err := strconv.Atoi(entry.Name()); err != nil {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(proc, entry.Name(), "stat"))
+		if err != nil {
+			continue // it has ended
+		}
+		fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+		const state, groupField = 0, 2
+		if len(fields) > groupField && fields[groupField] == strconv.Itoa(group) && fields[state] != "Z" && fields[state] != "X" {
+			return true, nil
 		}
 	}
 	return false, nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 )
 
 // standIn writes a /proc in which nobody can be signalled.
@@ -68,10 +69,41 @@ func TestWorkers(t *testing.T) {
 	})
 	got, err := p.Workers()
 	require.NoError(t, err)
-	assert.Equal(t, []Worker{{PID: 22, Started: 4978, Old: true}, {PID: 21, Started: 4979, Old: true}, {PID: 20, Started: 4980}}, got)
+	assert.Equal(t, []Worker{{PID: 22, Old: true, master: 7, ending: true}, {PID: 21, Old: true, master: 7, ending: true}, {PID: 20, master: 7}}, got)
 	left, ended, err := p.EndOldest(2)
 	require.NoError(t, err)
 	assert.Equal(t, []int{2, 0}, []int{left, ended})
+}
+
+// A supervisor is told by its lock, since it may have any title, and its workers by
+// their masters.
+func TestSupervised(t *testing.T) {
+	p := standIn(t, "7\n", map[int]string{
+		7:    "tcpingress nginx-udp",
+		8:    "nginx: master process nginx",
+		30:   "nginx: master process nginx",
+		1001: "nginx: worker process",
+		1002: "nginx: worker process is shutting down",
+	})
+	p.Supervised = true
+	assert.Zero(t, p.Master(), "nobody holds the lock")
+	lock, err := os.Open(p.PIDFile)
+	require.NoError(t, err)
+	defer func() { _ = lock.Close() }()
+	require.NoError(t, unix.Flock(int(lock.Fd()), unix.LOCK_EX))
+	assert.Equal(t, 7, p.Master())
+	got, err := p.Workers()
+	require.NoError(t, err)
+	assert.Equal(t, []Worker{{PID: 1002, Old: true, master: 8, ending: true}, {PID: 1001, master: 8}}, got)
+
+	// A younger master follows.
+	require.NoError(t, os.WriteFile(filepath.Join(p.Proc, "8", "stat"), []byte("8 (nginx) S 7 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 1 0 0"), 0o600))
+	got, err = p.Workers()
+	require.NoError(t, err)
+	assert.Equal(t, []Worker{{PID: 1002, Old: true, master: 8, ending: true}, {PID: 1001, Old: true, master: 8}}, got)
+	left, ended, err := p.EndOldest(1)
+	require.NoError(t, err)
+	assert.Equal(t, []int{1, 0}, []int{left, ended}, "one is old, and one ends already")
 }
 
 func TestQuitting(t *testing.T) {

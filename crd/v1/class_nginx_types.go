@@ -20,9 +20,10 @@ type Nginx struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000
 	Replicas *int32 `json:"replicas,omitempty"`
-	// Resources of the nginx container: cpu, memory and ephemeral-storage, as
-	// requests and limits. The number of worker processes follows the CPU limit.
-	// An old worker lives as long as its connections, so leave memory for some.
+	// Resources of each of the two containers that run nginx, one for TCP and one
+	// for UDP: cpu, memory and ephemeral-storage, as requests and limits. The number
+	// of worker processes follows the CPU limit. An old worker lives as long as its
+	// connections, so leave memory for some.
 	// Left out, modest requests and no limits.
 	//
 	// +optional
@@ -135,8 +136,8 @@ type Nginx struct {
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,5}(h|m|s|ms)){1,4}$') || duration(self) > duration('0s') && duration(self) <= duration('10m')",message="must be more than 0 and at most 10m"
 	ReloadInterval Duration `json:"reloadInterval,omitempty"`
 	// MaxOldWorkers is how many workers of earlier configurations may live on for
-	// their connections, 1 to 256 in each pod. Beyond that the oldest is ended,
-	// and its connections with it. Left out, 16.
+	// their connections, 1 to 256 in each pod, for TCP and UDP each. Beyond that
+	// the oldest is ended, and its connections with it. Left out, 16.
 	//
 	// +optional
 	// +kubebuilder:validation:Minimum=1

@@ -26,15 +26,15 @@ func TestChangeIsLive(t *testing.T) {
 	r.change(table)
 	require.NoError(t, says(first, "hello"))
 	require.NoError(t, says(second, "hello"))
-	assert.Len(t, r.agent.Status().Listeners, 2)
+	assert.Len(t, r.status().Listeners, 2)
 
-	live, reloads := r.agent.Status().Live, r.agent.Status().Reloads
+	live, reloads := r.status().Live, r.status().Reloads
 	assert.Equal(t, 1, reloads)
 	r.endAgent()
 	r.startAgent()
-	r.eventually("the agent takes up what is live", func() bool { return r.agent.Status().Live == live })
+	r.eventually("the agent takes up what is live", func() bool { return r.status().Live == live })
 	time.Sleep(200 * time.Millisecond)
-	assert.Zero(t, r.agent.Status().Reloads, "an agent that starts does not disturb nginx")
+	assert.Zero(t, r.status().Reloads, "an agent that starts does not disturb nginx")
 
 	r.change(table[:1])
 	require.NoError(t, says(first, "hello"))
@@ -46,7 +46,7 @@ func TestIncompleteFilesWait(t *testing.T) {
 	backend, first, second := echoTCP(t), freePort(t), freePort(t)
 	table := l4.Table{rule(l4.TCP, first, backend, "one")}
 	r.start(table)
-	live := r.agent.Status().Live
+	live := r.status().Live
 	files := r.files(append(table, rule(l4.TCP, second, backend, "two")))
 	var late, content string
 	for name, text := range files {
@@ -59,12 +59,12 @@ func TestIncompleteFilesWait(t *testing.T) {
 	files[late] = "# The one before.\n"
 	r.showAsIs(files)
 	r.eventually("the agent tells what it waits for", func() bool {
-		return r.agent.Status().Waiting == "The files are incomplete: "+late+" is not the one that index.json names; a newer or older one is mounted."
+		return r.status().Waiting == "The files are incomplete: "+late+" is not the one that index.json names; a newer or older one is mounted."
 	})
-	assert.Equal(t, live, r.agent.Status().Live)
+	assert.Equal(t, live, r.status().Live)
 	files[late] = content
 	r.show(files)
-	r.eventually("it is live", func() bool { s := r.agent.Status(); return s.Live != live && s.Waiting == "" })
+	r.eventually("it is live", func() bool { s := r.status(); return s.Live != live && s.Waiting == "" })
 	require.NoError(t, says(second, "hello"))
 }
 
@@ -73,20 +73,20 @@ func TestBrokenConfigurationIsRefused(t *testing.T) {
 	backend, port := echoTCP(t), freePort(t)
 	table := l4.Table{rule(l4.TCP, port, backend, "one")}
 	r.start(table)
-	live := r.agent.Status().Live
+	live := r.status().Live
 
 	files := r.files(table)
 	files[bundle.MainFile] += "nonsense;\n"
 	r.show(files)
-	r.eventually("it is refused", func() bool { return r.agent.Status().Refused != nil })
-	assert.Regexp(t, `^\[emerg\] unknown directive "nonsense" in .*/nginx.conf:\d+$`, r.agent.Status().Refused.Reason)
-	assert.Equal(t, live, r.agent.Status().Live)
-	assert.Zero(t, r.agent.Status().Reloads)
+	r.eventually("it is refused", func() bool { return r.status().Refused != nil })
+	assert.Regexp(t, `^\[emerg\] unknown directive "nonsense" in .*/nginx.conf:\d+$`, r.status().Refused.Reason)
+	assert.Equal(t, live, r.status().Live)
+	assert.Zero(t, r.status().Reloads)
 	require.NoError(t, says(port, "hello"))
 
 	r.show(r.files(table))
-	r.eventually("what is live is what is wanted", func() bool { return r.agent.Status().Refused == nil })
-	assert.Zero(t, r.agent.Status().Reloads)
+	r.eventually("what is live is what is wanted", func() bool { return r.status().Refused == nil })
+	assert.Zero(t, r.status().Reloads)
 }
 
 func TestTakenPortIsRefused(t *testing.T) {
@@ -96,20 +96,20 @@ func TestTakenPortIsRefused(t *testing.T) {
 	backend, first, second := echoTCP(t), freePort(t), freePort(t)
 	table := l4.Table{rule(l4.TCP, first, backend, "one")}
 	r.start(table)
-	live := r.agent.Status().Live
+	live := r.status().Live
 
 	taken, err := net.Listen("tcp", ":"+strconv.Itoa(second))
 	require.NoError(t, err)
 	defer func() { _ = taken.Close() }()
 	r.show(r.files(append(table, rule(l4.TCP, second, backend, "two"))))
-	r.eventually("it is refused", func() bool { return r.agent.Status().Refused != nil })
-	assert.Regexp(t, `^\[emerg\] bind\(\) to .*:`+strconv.Itoa(second)+` failed \(98: Address already in use\)$`, r.agent.Status().Refused.Reason)
-	assert.Equal(t, live, r.agent.Status().Live)
-	assert.Equal(t, 1, r.agent.Status().Reloads, "nginx has kept what it had, and is not asked to load it again")
+	r.eventually("it is refused", func() bool { return r.status().Refused != nil })
+	assert.Regexp(t, `^\[emerg\] bind\(\) to .*:`+strconv.Itoa(second)+` failed \(98: Address already in use\)$`, r.status().Refused.Reason)
+	assert.Equal(t, live, r.status().Live)
+	assert.Equal(t, 1, r.status().Reloads, "nginx has kept what it had, and is not asked to load it again")
 	require.NoError(t, says(first, "hello"))
 
 	require.NoError(t, taken.Close())
-	r.eventually("it is live when the port is free", func() bool { s := r.agent.Status(); return s.Live != live && s.Live != "" && s.Refused == nil })
+	r.eventually("it is live when the port is free", func() bool { s := r.status(); return s.Live != live && s.Live != "" && s.Refused == nil })
 	require.NoError(t, says(second, "hello"), "sockets that the failed reload left are no hindrance")
 }
 
@@ -118,19 +118,19 @@ func TestKilledNginxIsMetAgain(t *testing.T) {
 	backend, first, second := echoTCP(t), freePort(t), freePort(t)
 	table := l4.Table{rule(l4.TCP, first, backend, "one")}
 	r.start(table)
-	before := r.agent.Status()
+	before := r.status()
 	r.endNginx()
-	r.eventually("the agent notices", func() bool { s := r.agent.Status(); return !s.Running && s.Live == "" })
+	r.eventually("the agent notices", func() bool { s := r.status(); return !s.Running && s.Live == "" })
 	r.startNginx()
-	r.eventually("it is live again", func() bool { s := r.agent.Status(); return s.Live == before.Live && s.Starts == before.Starts+1 })
+	r.eventually("it is live again", func() bool { s := r.status(); return s.Live == before.Live && s.Starts == before.Starts+1 })
 	require.NoError(t, says(first, "hello"))
 
 	r.endNginx()
-	r.eventually("the agent notices", func() bool { return !r.agent.Status().Running })
+	r.eventually("the agent notices", func() bool { return !r.status().Running })
 	r.show(r.files(append(table, rule(l4.TCP, second, backend, "two"))))
 	r.eventually("the agent writes while nginx is down", func() bool { return r.linked() != before.Live })
 	r.startNginx()
-	r.eventually("nginx starts with it", func() bool { return r.agent.Status().Live == r.linked() })
+	r.eventually("nginx starts with it", func() bool { return r.status().Live == r.linked() })
 	require.NoError(t, says(second, "hello"))
-	assert.Zero(t, r.agent.Status().Reloads)
+	assert.Zero(t, r.status().Reloads)
 }

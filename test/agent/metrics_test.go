@@ -267,7 +267,8 @@ func TestMetricsAreWhatAScriptDid(t *testing.T) {
 	r.show(p.files(r))
 	r.startAgent()
 	r.startNginx()
-	r.eventually("the first generation is live", func() bool { return r.agent.Status().Live != "" })
+	r.startUDP()
+	r.eventually("the first generation is live", func() bool { return r.live() != "" })
 	echo := strconv.Itoa(p.port["echo"]) + "/TCP"
 	zero, found := r.scrape()[`tcpingress_listener_sessions_total{listener="`+echo+`",owner="data/echo/rule"}`]
 	assert.True(t, found, "a listener that nobody has used has metrics")
@@ -317,7 +318,7 @@ func TestProbes(t *testing.T) {
 	code, body := r.get("/readyz")
 	assert.Equal(t, http.StatusServiceUnavailable, code)
 	assert.Contains(t, body, "nginx is not running.\n")
-	r.eventually("the agent waits", func() bool { return r.agent.Status().Waiting != "" })
+	r.eventually("the agent waits", func() bool { return r.status().Waiting != "" })
 	_, body = r.get("/readyz")
 	assert.Contains(t, body, "The files are incomplete: index.json has not arrived yet.\n")
 	code, _ = r.get("/livez")
@@ -327,16 +328,16 @@ func TestProbes(t *testing.T) {
 	r.start(l4.Table{rule(l4.TCP, port, backend, "one")})
 	code, body = r.get("/readyz")
 	assert.Equal(t, http.StatusOK, code)
-	assert.Regexp(t, `^Generation [0-9a-f]{16} is live since \S+, with 1 rules\.\n$`, body)
+	assert.Regexp(t, `^TCP: Generation [0-9a-f]{16} is live since \S+, with 1 rules\.\nUDP: Generation [0-9a-f]{16} is live since \S+, with 0 rules\.\n$`, body)
 
 	files := r.files(l4.Table{rule(l4.TCP, port, backend, "one")})
 	files[bundle.MainFile] += "nonsense;\n"
 	r.show(files)
-	r.eventually("it is refused", func() bool { return r.agent.Status().Refused != nil })
+	r.eventually("it is refused", func() bool { return r.status().Refused != nil })
 	code, body = r.get("/readyz")
 	assert.Equal(t, http.StatusOK, code, "what was live still is")
-	assert.Regexp(t, `\nGeneration [0-9a-f]{16} was refused at \S+: \[emerg\] unknown directive "nonsense" in \S+\n$`, body)
+	assert.Regexp(t, `\nTCP: Generation [0-9a-f]{16} was refused at \S+: \[emerg\] unknown directive "nonsense" in \S+\n`, body)
 	metrics := r.scrape()
-	assert.Equal(t, 1.0, metrics["tcpingress_agent_refused_generations_total"])
-	assert.Equal(t, 1.0, metrics["tcpingress_agent_nginx_running"])
+	assert.Equal(t, 1.0, metrics["tcpingress_agent_refused_generations_total{protocol=\"TCP\"}"])
+	assert.Equal(t, 1.0, metrics["tcpingress_agent_nginx_running{protocol=\"TCP\"}"])
 }

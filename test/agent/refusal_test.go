@@ -53,8 +53,8 @@ func TestWhatOnlyAReloadFindsOutIsRefused(t *testing.T) {
 			show(table, tc.before)
 			r.startAgent()
 			r.startNginx()
-			r.eventually("the first generation is live", func() bool { return r.agent.Status().Live != "" })
-			live := r.agent.Status().Live
+			r.eventually("the first generation is live", func() bool { return r.status().Live != "" })
+			live := r.status().Live
 			if tc.outgoing {
 				dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: second}}
 				conn, err := dialer.Dial("tcp", address(backend))
@@ -63,13 +63,13 @@ func TestWhatOnlyAReloadFindsOutIsRefused(t *testing.T) {
 			}
 			table = append(table, rule(l4.TCP, second, backend, "two"))
 			show(table, tc.after)
-			r.eventually("it is refused", func() bool { return r.agent.Status().Refused != nil })
-			assert.Regexp(t, tc.want, r.agent.Status().Refused.Reason)
-			assert.Equal(t, live, r.agent.Status().Live)
+			r.eventually("it is refused", func() bool { return r.status().Refused != nil })
+			assert.Regexp(t, tc.want, r.status().Refused.Reason)
+			assert.Equal(t, live, r.status().Live)
 			assert.Equal(t, live, r.linked(), "nginx would start with what was good")
 			require.NoError(t, says(first, "hello"))
 			show(l4.Table{table[0], rule(l4.TCP, freePort(t), backend, "three")}, tc.before)
-			r.eventually("the next one is live", func() bool { s := r.agent.Status(); return s.Live != live && s.Live != "" && s.Refused == nil })
+			r.eventually("the next one is live", func() bool { s := r.status(); return s.Live != live && s.Live != "" && s.Refused == nil })
 		})
 	}
 }
@@ -80,20 +80,20 @@ func TestAgentThatEndedHalfWayIsFollowed(t *testing.T) {
 	backend, first, second := echoTCP(t), freePort(t), freePort(t)
 	table := l4.Table{rule(l4.TCP, first, backend, "one")}
 	r.start(table)
-	live := r.agent.Status().Live
+	live := r.status().Live
 	taken, err := net.Listen("tcp", ":"+strconv.Itoa(second))
 	require.NoError(t, err)
 	defer func() { _ = taken.Close() }()
 	r.show(r.files(append(table, rule(l4.TCP, second, backend, "two"))))
-	r.eventually("the agent waits for an answer that does not come", func() bool { return r.linked() != live && r.agent.Status().Reloads == 1 })
+	r.eventually("the agent waits for an answer that does not come", func() bool { return r.linked() != live && r.status().Reloads == 1 })
 	r.endAgent()
 	require.NotEqual(t, live, r.linked())
 
 	r.show(r.files(table))
 	r.startAgent()
-	r.eventually("the next one finds what is live", func() bool { return r.agent.Status().Live == live && r.linked() == live })
+	r.eventually("the next one finds what is live", func() bool { return r.status().Live == live && r.linked() == live })
 	time.Sleep(100 * time.Millisecond)
-	assert.Zero(t, r.agent.Status().Reloads)
+	assert.Zero(t, r.status().Reloads)
 }
 
 func TestNginxThatDoesNotStartGetsWhatWasGood(t *testing.T) {
@@ -102,19 +102,19 @@ func TestNginxThatDoesNotStartGetsWhatWasGood(t *testing.T) {
 	backend, first, second := echoTCP(t), freePort(t), freePort(t)
 	table := l4.Table{rule(l4.TCP, first, backend, "one")}
 	r.start(table)
-	live := r.agent.Status().Live
+	live := r.status().Live
 	taken, err := net.Listen("tcp", ":"+strconv.Itoa(second))
 	require.NoError(t, err)
 	defer func() { _ = taken.Close() }()
 	r.endNginx()
-	r.eventually("the agent notices", func() bool { return !r.agent.Status().Running })
+	r.eventually("the agent notices", func() bool { return !r.status().Running })
 	r.show(r.files(append(table, rule(l4.TCP, second, backend, "two"))))
 	r.eventually("it is written", func() bool { return r.linked() != live })
 	r.startNginx()
 	<-r.exited
-	r.eventually("what was good is back", func() bool { return r.linked() == live && r.agent.Status().Refused != nil })
+	r.eventually("what was good is back", func() bool { return r.linked() == live && r.status().Refused != nil })
 	r.startNginx()
-	r.eventually("it is live", func() bool { return r.agent.Status().Live == live })
+	r.eventually("it is live", func() bool { return r.status().Live == live })
 	require.NoError(t, says(first, "hello"))
 }
 
@@ -124,14 +124,14 @@ func TestFirstConfigurationIsBroken(t *testing.T) {
 	broken := map[string]string{bundle.IndexFile: files[bundle.IndexFile], bundle.MainFile: "nonsense;\n"}
 	r.show(broken)
 	r.startAgent()
-	r.eventually("it is refused", func() bool { return r.agent.Status().Refused != nil })
+	r.eventually("it is refused", func() bool { return r.status().Refused != nil })
 	assert.NoFileExists(t, filepath.Join(r.shared, bundle.ConfLink, bundle.MainFile))
 	code, body := r.get("/readyz")
 	assert.Equal(t, 503, code)
 	assert.Contains(t, body, "nonsense")
 	r.show(files)
 	r.startNginx()
-	r.eventually("the next one is live", func() bool { s := r.agent.Status(); return s.Live != "" && s.Refused == nil })
+	r.eventually("the next one is live", func() bool { s := r.status(); return s.Live != "" && s.Refused == nil })
 }
 
 func TestManyListeners(t *testing.T) {
@@ -153,11 +153,11 @@ func TestManyListeners(t *testing.T) {
 		table = append(table, rule(l4.TCP, port, backend, fmt.Sprintf("rule%d", len(table))))
 	}
 	r.start(table)
-	before := r.agent.Status().Live
+	before := r.status().Live
 	files := r.files(table[1:])
 	started := time.Now()
 	r.show(files)
-	r.eventually("the change is live", func() bool { s := r.agent.Status(); return s.Live != before && s.Live != "" })
+	r.eventually("the change is live", func() bool { s := r.status(); return s.Live != before && s.Live != "" })
 	took := time.Since(started)
 	require.NoError(t, says(int(table[count-1].Port), "hello"))
 	series := fmt.Sprintf(`tcpingress_listener_sessions_total{listener="%d/TCP",owner="data/rule%d/rule"}`, table[count-1].Port, count-1)

@@ -90,7 +90,7 @@ func (r *rig) logMany(rules int) {
 func TestTimeOfAGenerationOutlivesTheAgent(t *testing.T) {
 	r := newRig(t)
 	r.start(l4.Table{rule(l4.TCP, freePort(t), echoTCP(t), "one")})
-	const series = "tcpingress_agent_live_since_timestamp_seconds"
+	const series = `tcpingress_agent_live_since_timestamp_seconds{protocol="TCP"}`
 	before := r.scrape()[series]
 	assert.InDelta(t, float64(time.Now().Unix()), before, 30)
 	time.Sleep(1500 * time.Millisecond)
@@ -116,9 +116,9 @@ func TestNginxThatEndsIsNotReady(t *testing.T) {
 		return strings.Contains(body, "nginx was asked to end, and waits for its last sessions.")
 	})
 	assert.Equal(t, http.StatusServiceUnavailable, code)
-	assert.NotContains(t, body, "is live")
+	assert.NotContains(t, body, "TCP: Generation")
 	require.NoError(t, exchange(held, "hello"), "the session goes on")
-	assert.Zero(t, r.agent.Status().Reloads)
+	assert.Zero(t, r.status().Reloads)
 }
 
 // Nothing is there to go back to. What keeps nginx from starting can be read.
@@ -137,11 +137,11 @@ func TestNginxThatNeverStartedSaysWhy(t *testing.T) {
 		_, body = r.get("/readyz")
 		return strings.Contains(body, "Address already in use")
 	})
-	assert.Regexp(t, `^nginx is not running\. It said: \[emerg\] bind\(\) to \S+:`+strconv.Itoa(port)+` failed \(98: Address already in use\)\n`, body)
+	assert.Regexp(t, `^TCP: nginx is not running\. It said: \[emerg\] bind\(\) to \S+:`+strconv.Itoa(port)+` failed \(98: Address already in use\)\n`, body)
 
 	require.NoError(t, taken.Close())
 	r.startNginx()
-	r.eventually("it is live", func() bool { return r.agent.Status().Live != "" })
+	r.eventually("it is live", func() bool { return r.status().Live != "" })
 	_, body = r.get("/readyz")
 	assert.NotContains(t, body, "It said")
 }
@@ -152,14 +152,14 @@ func TestRefusedGenerationsLeaveNothing(t *testing.T) {
 	backend, first, second := echoTCP(t), freePort(t), freePort(t)
 	table := l4.Table{rule(l4.TCP, first, backend, "one")}
 	r.start(table)
-	pending := func() float64 { return r.scrape()["tcpingress_agent_pending_seconds"] }
+	pending := func() float64 { return r.scrape()["tcpingress_agent_pending_seconds{protocol=\"TCP\"}"] }
 	r.eventually("nothing is pending", func() bool { return pending() == 0 })
 	taken, err := net.Listen("tcp", ":"+strconv.Itoa(second))
 	require.NoError(t, err)
 	defer func() { _ = taken.Close() }()
 	for i := range 2 {
 		r.show(r.files(append(table, rule(l4.TCP, second, backend, "two"+strconv.Itoa(i)))))
-		r.eventually("it is refused", func() bool { return r.agent.Status().Refusals == i+1 })
+		r.eventually("it is refused", func() bool { return r.status().Refusals == i+1 })
 	}
 	r.eventually("only what is live is left", func() bool {
 		left, err := filepath.Glob(filepath.Join(r.shared, "conf-*"))
@@ -167,7 +167,7 @@ func TestRefusedGenerationsLeaveNothing(t *testing.T) {
 	})
 	assert.Greater(t, pending(), 3.0, "what is mounted is not what is served")
 	r.show(r.files(table))
-	r.eventually("what is live is what is wanted", func() bool { return r.agent.Status().Refused == nil })
+	r.eventually("what is live is what is wanted", func() bool { return r.status().Refused == nil })
 	r.eventually("nothing is pending", func() bool { return pending() == 0 })
 	r.change(append(table, rule(l4.TCP, freePort(t), backend, "three")))
 	r.eventually("the sockets of refused generations are gone", func() bool {

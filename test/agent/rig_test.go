@@ -25,6 +25,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nginx-stream/tcpingress/agent"
+	"github.com/nginx-stream/tcpingress/agent/generation"
 	"github.com/nginx-stream/tcpingress/hooks/tcpingress/l4"
 	"github.com/nginx-stream/tcpingress/hooks/tcpingress/render/nginx"
 	"github.com/nginx-stream/tcpingress/hooks/tcpingress/render/nginx/bundle"
@@ -41,9 +42,12 @@ type rig struct {
 
 	nginx  *exec.Cmd
 	exited chan struct{}
-	agent  *agent.Agent
-	stop   context.CancelFunc
-	ended  chan error
+	udp    *supervisor
+	// shown is what was mounted last.
+	shown map[string]string
+	agent *agent.Agent
+	stop  context.CancelFunc
+	ended chan error
 }
 
 func newRig(t *testing.T) *rig {
@@ -83,6 +87,7 @@ func newRig(t *testing.T) *rig {
 		ReloadInterval: 50 * time.Millisecond, MaxOldWorkers: 256,
 	}
 	t.Cleanup(r.endNginx)
+	t.Cleanup(r.killUDP)
 	t.Cleanup(r.endAgent)
 	return r
 }
@@ -105,6 +110,7 @@ func (r *rig) files(table l4.Table) map[string]string {
 	// As in the pod, where nothing is root, all processes of nginx have one uid.
 	if os.Getuid() == 0 {
 		files[bundle.MainFile] = "user root;\n" + files[bundle.MainFile]
+		files[bundle.UDPFile] = "user root;\n" + files[bundle.UDPFile]
 	}
 	return files
 }
@@ -112,6 +118,7 @@ func (r *rig) files(table l4.Table) map[string]string {
 // show mounts files, after it has made the index fit.
 func (r *rig) show(files map[string]string) {
 	r.t.Helper()
+	r.shown = maps.Clone(files)
 	files = maps.Clone(files)
 	r.index(files)
 	r.showAsIs(files)
@@ -190,6 +197,21 @@ func (r *rig) startNginx() {
 	r.nginx, r.exited = cmd, exited
 }
 
+// status is that of the nginx for TCP.
+func (r *rig) status() agent.Status { return r.agent.Status(l4.TCP) }
+
+// udpStatus is that of the nginx for UDP.
+func (r *rig) udpStatus() agent.Status { return r.agent.Status(l4.UDP) }
+
+// live names both generations that are live, "" if either is none.
+func (r *rig) live() string {
+	tcp, udp := r.status().Live, r.udpStatus().Live
+	if tcp == "" || udp == "" {
+		return ""
+	}
+	return tcp + " " + udp
+}
+
 // endNginx kills the whole process group, as the container runtime does.
 func (r *rig) endNginx() {
 	if r.nginx == nil {
@@ -205,15 +227,32 @@ func (r *rig) start(table l4.Table) {
 	r.show(r.files(table))
 	r.startAgent()
 	r.startNginx()
-	r.eventually("the first generation is live", func() bool { return r.agent.Status().Live != "" })
+	r.startUDP()
+	r.eventually("the first generation is live", func() bool { return r.live() != "" })
 }
 
 // change shows a table and waits until it is live.
 func (r *rig) change(table l4.Table) {
 	r.t.Helper()
-	before := r.agent.Status().Live
-	r.show(r.files(table))
-	r.eventually("the new generation is live", func() bool { live := r.agent.Status().Live; return live != "" && live != before })
+	r.changeTo(r.files(table))
+}
+
+// changeTo shows files and waits until each nginx serves those that are for it.
+func (r *rig) changeTo(files map[string]string) {
+	r.t.Helper()
+	before := map[l4.Protocol]string{l4.TCP: r.status().Live, l4.UDP: r.udpStatus().Live}
+	old := r.shown
+	r.show(files)
+	tcpOld, udpOld := generation.Split(old)
+	tcp, udp := generation.Split(files)
+	delete(tcpOld, bundle.IndexFile)
+	delete(tcp, bundle.IndexFile)
+	if !maps.Equal(tcpOld, tcp) {
+		r.eventually("the new generation for TCP is live", func() bool { s := r.status(); return s.Live != "" && s.Live != before[l4.TCP] })
+	}
+	if !maps.Equal(udpOld, udp) {
+		r.eventually("the new generation for UDP is live", func() bool { s := r.udpStatus(); return s.Live != "" && s.Live != before[l4.UDP] })
+	}
 }
 
 func (r *rig) eventually(what string, condition func() bool) {
@@ -223,8 +262,8 @@ func (r *rig) eventually(what string, condition func() bool) {
 		if time.Now().After(deadline) {
 			status := ""
 			if r.agent != nil {
-				s := r.agent.Status()
-				status = strings.Join(s.Sentences(), " ")
+				tcp, udp := r.status(), r.udpStatus()
+				status = strings.Join(append(tcp.Sentences(), udp.Sentences()...), " ")
 			}
 			r.t.Fatalf("waited in vain until %s; %s", what, status)
 		}

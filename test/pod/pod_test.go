@@ -28,12 +28,12 @@ const deadline = 20 * time.Second
 func scripts(t *testing.T, dir string) (start, stopNginx, stopAgent string) {
 	t.Helper()
 	pod := workload.Deployment(&workload.Settings{Namespace: "edge", Name: "c", Image: "nginx", AgentImage: "agent"}, nil).Spec.Template.Spec
-	require.Len(t, pod.Containers, 2)
+	require.Len(t, pod.Containers, 3)
 	here := func(command []string) string {
 		require.Equal(t, []string{"/bin/sh", "-c"}, command[:2])
 		return strings.ReplaceAll(strings.ReplaceAll(command[2], bundle.SharedDir, dir), "sleep 15", "sleep 1")
 	}
-	nginx, agent := pod.Containers[0], pod.Containers[1]
+	nginx, agent := pod.Containers[0], pod.Containers[2]
 	return here(nginx.Command), here(nginx.Lifecycle.PreStop.Exec.Command), here(agent.Lifecycle.PreStop.Exec.Command)
 }
 
@@ -146,6 +146,11 @@ func TestPodStartsAndEnds(t *testing.T) {
 	})
 	says(t, session)
 
+	// The nginx for UDP still runs.
+	udp := filepath.Join(dir, bundle.UDPDir, bundle.PIDFile)
+	require.NoError(t, os.Mkdir(filepath.Dir(udp), 0o755))
+	require.NoError(t, os.WriteFile(udp, []byte("1\n"), 0o600))
+
 	agentEnded := make(chan error, 1)
 	go func() { agentEnded <- exec.CommandContext(ctx, "/bin/sh", "-c", stopAgent).Run() }()
 	stopped := make(chan error, 1)
@@ -166,6 +171,18 @@ func TestPodStartsAndEnds(t *testing.T) {
 	case <-time.After(1500 * time.Millisecond):
 	}
 	require.NoError(t, session.Close())
+	select {
+	case err := <-stopped:
+		stopped <- err
+	case <-time.After(deadline):
+		assert.Fail(t, "the container of nginx does not end")
+	}
+	select {
+	case <-agentEnded:
+		assert.Fail(t, "the agent would end before the nginx for UDP")
+	case <-time.After(1500 * time.Millisecond):
+	}
+	require.NoError(t, os.Remove(udp))
 	for what, end := range map[string]chan error{"nginx": ended, "its last line": stopped, "the agent's": agentEnded} {
 		select {
 		case err := <-end:

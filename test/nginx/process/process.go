@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/nginx-stream/tcpingress/agent/generation"
 	"github.com/nginx-stream/tcpingress/hooks/tcpingress/render/nginx/bundle"
 )
 
@@ -26,10 +27,19 @@ type Nginx struct {
 	// Resolver is the address of the DNS server, "127.0.0.1:5353".
 	Resolver string
 
-	binary  string
+	binary string
+	// masters are nginx for TCP, and that for UDP if there are files for it.
+	masters []*master
+}
+
+// master is one nginx.
+type master struct {
 	command *exec.Cmd
 	ended   chan struct{}
 }
+
+// forUDP names the folder with the files for UDP.
+func forUDP(folder string) string { return folder + "-udp" }
 
 // New finds nginx, and makes the folders that it needs below dir.
 func New(dir, resolver string) (*Nginx, error) {
@@ -56,6 +66,14 @@ func (n *Nginx) modules() string {
 
 // Write puts files, and what the agent adds to them, into a folder of the directory.
 func (n *Nginx) Write(folder string, files map[string]string) error {
+	tcp, udp := generation.Split(files)
+	if err := n.write(folder, tcp); err != nil || len(udp) == 0 {
+		return err
+	}
+	return n.write(forUDP(folder), udp)
+}
+
+func (n *Nginx) write(folder string, files map[string]string) error {
 	dir := filepath.Join(n.Dir, folder)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -74,26 +92,51 @@ func (n *Nginx) Write(folder string, files map[string]string) error {
 	return nil
 }
 
+// folders lists the folder and that for UDP, if there is one.
+func (n *Nginx) folders(folder string) []string {
+	if _, err := os.Stat(filepath.Join(n.Dir, forUDP(folder))); err != nil {
+		return []string{folder}
+	}
+	return []string{folder, forUDP(folder)}
+}
+
 // Check runs nginx -t on a folder.
 func (n *Nginx) Check(ctx context.Context, folder string) error {
-	out, err := exec.CommandContext(ctx, n.binary, "-t", "-q", "-p", n.Dir, "-c", filepath.Join(n.Dir, folder, bundle.MainFile)).CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("nginx -t: %w: %s", err, out)
+	for _, folder := range n.folders(folder) {
+		out, err := exec.CommandContext(ctx, n.binary, append(n.arguments(folder, ""), "-t", "-q")...).CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("nginx -t: %w: %s", err, out)
+		}
 	}
 	return nil
 }
 
+// arguments of nginx. The files for UDP say nothing of a pid.
+func (n *Nginx) arguments(folder, directives string) []string {
+	if strings.HasSuffix(folder, forUDP("")) {
+		directives += "pid " + filepath.Join(n.Dir, "udp.pid") + ";"
+	}
+	args := []string{"-p", n.Dir, "-c", filepath.Join(n.Dir, folder, bundle.MainFile)}
+	if directives != "" {
+		args = append(args, "-g", directives)
+	}
+	return args
+}
+
 // Start starts nginx with a folder, and waits until its generation answers.
 func (n *Nginx) Start(ctx context.Context, folder string) error {
-	n.command = exec.CommandContext(ctx, n.binary, "-p", n.Dir, "-c", filepath.Join(n.Dir, folder, bundle.MainFile), "-g", "daemon off;")
-	n.command.Cancel = func() error { return n.command.Process.Signal(syscall.SIGTERM) }
-	n.command.WaitDelay = 5 * time.Second
-	n.command.Stderr = io.Discard
-	if err := n.command.Start(); err != nil {
-		return err
+	for _, folder := range n.folders(folder) {
+		m := &master{ended: make(chan struct{})}
+		m.command = exec.CommandContext(ctx, n.binary, n.arguments(folder, "daemon off;")...)
+		m.command.Cancel = func() error { return m.command.Process.Signal(syscall.SIGTERM) }
+		m.command.WaitDelay = 5 * time.Second
+		m.command.Stderr = io.Discard
+		if err := m.command.Start(); err != nil {
+			return err
+		}
+		go func() { _ = m.command.Wait(); close(m.ended) }()
+		n.masters = append(n.masters, m)
 	}
-	n.ended = make(chan struct{})
-	go func() { _ = n.command.Wait(); close(n.ended) }()
 	return n.Await(ctx, folder, 10*time.Second)
 }
 
@@ -101,18 +144,20 @@ func (n *Nginx) Start(ctx context.Context, folder string) error {
 func (n *Nginx) Await(ctx context.Context, folder string, limit time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	for {
-		if n.Answers(folder) {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("the generation %s does not answer; nginx says: %s", folder, n.Errors())
-		case <-n.ended:
-			return fmt.Errorf("nginx ended; it says: %s", n.Errors())
-		case <-time.After(2 * time.Millisecond):
+	for _, folder := range n.folders(folder) {
+		for !n.Answers(folder) {
+			for _, m := range n.masters {
+				select {
+				case <-ctx.Done():
+					return fmt.Errorf("the generation %s does not answer; nginx says: %s", folder, n.Errors())
+				case <-m.ended:
+					return fmt.Errorf("nginx ended; it says: %s", n.Errors())
+				case <-time.After(2 * time.Millisecond):
+				}
+			}
 		}
 	}
+	return nil
 }
 
 // Answers tells whether the generation of a folder is live.
@@ -128,32 +173,42 @@ func (n *Nginx) Answers(folder string) bool {
 }
 
 // Reload makes nginx read its files again; they are those of the folder it was started with.
-func (n *Nginx) Reload() error { return n.command.Process.Signal(syscall.SIGHUP) }
+func (n *Nginx) Reload() error {
+	var err error
+	for _, m := range n.masters {
+		err = errors.Join(err, m.command.Process.Signal(syscall.SIGHUP))
+	}
+	return err
+}
 
-// PID is that of the master.
-func (n *Nginx) PID() int { return n.command.Process.Pid }
+// PID is that of the master for TCP.
+func (n *Nginx) PID() int { return n.masters[0].command.Process.Pid }
 
 // Stop ends nginx and waits for it.
 func (n *Nginx) Stop() error {
-	if n.command == nil {
-		return nil
+	for _, m := range n.masters {
+		_ = m.command.Process.Signal(syscall.SIGTERM)
+		select {
+		case <-m.ended:
+		case <-time.After(10 * time.Second):
+			_ = m.command.Process.Kill()
+			return errors.New("nginx did not end within 10 s")
+		}
 	}
-	_ = n.command.Process.Signal(syscall.SIGTERM)
-	select {
-	case <-n.ended:
-		return nil
-	case <-time.After(10 * time.Second):
-		_ = n.command.Process.Kill()
-		return errors.New("nginx did not end within 10 s")
-	}
+	return nil
 }
 
-// Errors gives the end of nginx' own log.
+// Errors gives the ends of nginx' own logs.
 func (n *Nginx) Errors() string {
-	text, err := os.ReadFile(filepath.Join(n.Dir, bundle.ErrorLog))
-	if err != nil {
-		return err.Error()
+	var all []string
+	for _, file := range []string{bundle.ErrorLog, bundle.UDPErrorLog} {
+		text, err := os.ReadFile(filepath.Join(n.Dir, file))
+		if err != nil {
+			all = append(all, err.Error())
+			continue
+		}
+		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+		all = append(all, lines[max(0, len(lines)-10):]...)
 	}
-	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	return strings.Join(lines[max(0, len(lines)-10):], "\n")
+	return strings.Join(all, "\n")
 }

@@ -21,10 +21,11 @@ func (p *Provider) ConfigMaps(table l4.Table) []*corev1ac.ConfigMapApplyConfigur
 	files := p.Files(table)
 	children := []*corev1ac.ConfigMapApplyConfiguration{p.configMap(p.config.Name, map[string]string{
 		bundle.MainFile:  files[bundle.MainFile],
+		bundle.UDPFile:   files[bundle.UDPFile],
 		bundle.IndexFile: files[bundle.IndexFile],
 	})}
 	for shard := range shards {
-		data := make(map[string]string, 3)
+		data := make(map[string]string, len(kinds()))
 		for _, name := range shardFiles(shard) {
 			if text, ok := files[name]; ok {
 				data[name] = text
@@ -45,7 +46,11 @@ func (p *Provider) configMap(name string, data map[string]string) *corev1ac.Conf
 
 // shardFiles lists the files that a shard can have.
 func shardFiles(shard int) []string {
-	return []string{shardFile(servers, shard), shardFile(hosts, shard), shardFile(owners, shard)}
+	names := make([]string, 0, len(kinds()))
+	for _, kind := range kinds() {
+		names = append(names, shardFile(kind, shard))
+	}
+	return names
 }
 
 // Budgets gives the bytes that each ConfigMap of servers has for listeners. The first
@@ -53,7 +58,7 @@ func shardFiles(shard int) []string {
 func (p *Provider) Budgets() []l4.Charge {
 	budgets := make([]l4.Charge, 0, shards)
 	for shard := range shards {
-		data := make(map[string]string, 3)
+		data := make(map[string]string, len(kinds()))
 		for _, name := range shardFiles(shard) {
 			data[name] = ""
 		}

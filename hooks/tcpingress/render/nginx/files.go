@@ -18,12 +18,17 @@ func shardOf(port int32) int {
 	return int(uint32(port) * golden >> 28)
 }
 
-// What the files of a shard hold: servers, and lines of the maps in nginx.conf.
+// What the files of a shard hold: servers of TCP, lines of the maps in nginx.conf, and
+// servers of UDP.
 const (
 	servers = "servers"
 	hosts   = "hosts"
 	owners  = "owners"
+	packets = bundle.UDPPrefix
 )
+
+// kinds lists all of them.
+func kinds() []string { return []string{servers, hosts, owners, packets} }
 
 // shardFile is the name of a file of a shard.
 func shardFile(kind string, shard int) string { return fmt.Sprintf("%s-%02d.conf", kind, shard) }
@@ -89,29 +94,40 @@ func (t *ports) take(l *l4.Listener) bool {
 
 // Files renders the table into the files that the agent hands to nginx, by name.
 func (p *Provider) Files(table l4.Table) map[string]string {
-	var texts [shards]struct{ servers, hosts, owners strings.Builder }
-	sockets := 0
-	for _, u := range p.units(table) {
-		t := &texts[shardOf(u.port)]
-		if t.servers.Len() > 0 {
-			t.servers.WriteString("\n")
+	texts := map[string]*strings.Builder{}
+	text := func(kind string, shard int) *strings.Builder {
+		name := shardFile(kind, shard)
+		if texts[name] == nil {
+			texts[name] = &strings.Builder{}
 		}
-		t.servers.WriteString(u.text)
-		t.hosts.WriteString(u.hosts)
-		t.owners.WriteString(u.owners)
-		sockets += u.sockets
+		return texts[name]
 	}
-	files := make(map[string]string, 3*shards+2)
-	for shard := range texts {
-		t := &texts[shard]
-		for kind, text := range map[string]string{servers: t.servers.String(), hosts: t.hosts.String(), owners: t.owners.String()} {
-			if text != "" {
-				files[shardFile(kind, shard)] = text
-			}
+	var sockets, ports int
+	for _, u := range p.units(table) {
+		shard, kind := shardOf(u.port), servers
+		if u.protocol == l4.UDP {
+			kind = packets
+			ports += u.sockets / 2
+		} else {
+			sockets += u.sockets
 		}
+		b := text(kind, shard)
+		if b.Len() > 0 {
+			b.WriteString("\n")
+		}
+		b.WriteString(u.text)
+		if u.hosts != "" {
+			text(hosts, shard).WriteString(u.hosts)
+			text(owners, shard).WriteString(u.owners)
+		}
+	}
+	files := make(map[string]string, len(texts)+3)
+	for name, b := range texts {
+		files[name] = b.String()
 	}
 	has := func(name string) bool { return files[name] != "" }
 	files[bundle.MainFile] = p.mainFile(has, sockets)
+	files[bundle.UDPFile] = p.udpFile(has, ports)
 	files[bundle.IndexFile] = p.index(files)
 	return files
 }

@@ -47,6 +47,7 @@ func (p *Provider) Observe(configMaps []corev1.ConfigMap) Observed {
 	slices.Sort(o.Problems)
 	for shard := range shards {
 		o.read(files[shardFile(servers, shard)])
+		o.read(files[shardFile(packets, shard)])
 	}
 	o.whole = isWhole(files)
 	return o

@@ -14,7 +14,7 @@ type unit struct {
 	protocol l4.Protocol
 	port     int32
 	text     string
-	// sockets is the number of sockets that it listens on.
+	// sockets is the number of addresses that it listens on.
 	sockets int
 	// hosts and owners are lines of maps, if the port is shared by hosts.
 	hosts, owners string
@@ -85,7 +85,7 @@ func (p *Provider) plain(l *l4.Listener) unit {
 	b.line("set $backend", p.address(l))
 	b.line("proxy_pass $backend")
 	b.WriteString("}\n")
-	return unit{protocol: l.Protocol, port: l.Port, text: b.String(), sockets: 2 * l.Size() * p.copies(l)}
+	return unit{protocol: l.Protocol, port: l.Port, text: b.String(), sockets: 2 * l.Size()}
 }
 
 // format declares a log_format that knows the listener by itself: when a PROXY header
@@ -96,18 +96,9 @@ func (b *block) format(l *l4.Listener, owner string) {
 
 func formatName(l *l4.Listener) string { return "session_" + decimal(l.Port) }
 
-// copies is how often nginx opens each socket of the listener: with reuseport once
-// for each worker.
-func (p *Provider) copies(l *l4.Listener) int {
-	if l.Protocol == l4.UDP {
-		return p.config.Workers
-	}
-	return 1
-}
-
 // listen opens the ports for IPv4 and IPv6. Without reuseport the workers would
-// scatter the packets of one UDP session; for TCP it would lose connections that
-// wait in the queue of a worker that ends.
+// scatter the packets of one UDP session, and no nginx could follow another; for TCP
+// it would lose connections that wait in the queue of a worker that ends.
 func (b *block) listen(l *l4.Listener, ports string) {
 	var options string
 	if l.Protocol == l4.UDP {

@@ -14,8 +14,12 @@ import (
 const (
 	// IndexFile holds an Index as JSON.
 	IndexFile = "index.json"
-	// MainFile is the nginx.conf.
+	// MainFile is the nginx.conf, which serves TCP.
 	MainFile = "nginx.conf"
+	// UDPFile is the nginx.conf of the nginx that serves UDP. All files whose names
+	// begin with UDPPrefix are for that one, and no other.
+	UDPFile   = UDPPrefix + ".conf"
+	UDPPrefix = "udp"
 	// ModulesFile, in the main context, loads the stream module where nginx does
 	// not have it built in; it is empty for the official image.
 	ModulesFile = "modules.conf"
@@ -42,6 +46,12 @@ const (
 	AccessLog = "log/access.log"
 	// ErrorLog in the shared directory is nginx's own.
 	ErrorLog = "log/error.log"
+	// UDPDir in the shared directory is to the nginx for UDP what the shared directory
+	// is to that for TCP: it has ConfLink, PIDFile and GenerationSocket too. Both write
+	// one AccessLog.
+	UDPDir = "udp"
+	// UDPErrorLog in the shared directory is that of the nginx for UDP.
+	UDPErrorLog = "log/udp-error.log"
 	// AgentPort is where the agent serves /metrics, /readyz and /livez.
 	AgentPort = 10270
 )

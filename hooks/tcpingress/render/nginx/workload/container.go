@@ -15,6 +15,7 @@ import (
 const (
 	installContainer = "install"
 	nginxContainer   = "nginx"
+	udpContainer     = "nginx-udp"
 	agentContainer   = "agent"
 
 	// uid is that of nginx in its official image. The agent has it too: a signal from
@@ -30,7 +31,7 @@ const (
 	agentPath = binDir + "/tcpingress"
 )
 
-// startNginx removes sockets that a killed nginx left, with which it would not start
+// startNginx starts the nginx for TCP. It removes sockets that a killed nginx left, with which it would not start
 // again, lets the master open as many files as the container may, and waits for the
 // first configuration of the agent.
 const startNginx = `set -eu
@@ -51,10 +52,14 @@ kill -QUIT "$pid" || exit 0
 while kill -0 "$pid" 2>/dev/null; do sleep 1; done
 `
 
+// stopUDP goes on until load balancers know that the pod goes. The signal that comes then
+// lets the command wait for answers, and end.
+const stopUDP = `sleep 15`
+
 // stopAgent lets the agent count the sessions that end while nginx goes, which
 // removes its file then; a check of a configuration can leave an empty one.
 const stopAgent = `cd ` + bundle.SharedDir + `
-while [ -s ` + bundle.PIDFile + ` ]; do sleep 1; done
+while [ -s ` + bundle.PIDFile + ` ] || [ -s ` + bundle.UDPDir + `/` + bundle.PIDFile + ` ]; do sleep 1; done
 sleep 2
 `
 
@@ -67,22 +72,40 @@ func installer(s *Settings) *corev1ac.ContainerApplyConfiguration {
 		WithVolumeMounts(mount(binVolume, binDir, false))
 }
 
+// nginx is the one for TCP.
 func nginx(s *Settings) *corev1ac.ContainerApplyConfiguration {
-	resources := requests("100m", "64Mi", "")
-	if s.Resources != nil {
-		resources = corev1ac.ResourceRequirements()
-		if len(s.Resources.Requests) > 0 {
-			resources.WithRequests(maps.Clone(s.Resources.Requests))
-		}
-		if len(s.Resources.Limits) > 0 {
-			resources.WithLimits(maps.Clone(s.Resources.Limits))
-		}
-	}
 	return container(nginxContainer, s.Image).
 		WithCommand("/bin/sh", "-c", startNginx).
 		WithLifecycle(shellBefore(stopNginx)).
-		WithResources(resources).
+		WithResources(resources(s, requests("100m", "64Mi", ""))).
 		WithVolumeMounts(mount(runVolume, bundle.SharedDir, false))
+}
+
+// nginxUDP is the one for UDP: a supervisor that lets one nginx follow another.
+func nginxUDP(s *Settings) *corev1ac.ContainerApplyConfiguration {
+	return container(udpContainer, s.Image).
+		WithCommand(agentPath, "nginx-udp").
+		WithLifecycle(shellBefore(stopUDP)).
+		WithResources(resources(s, requests("50m", "64Mi", ""))).
+		WithVolumeMounts(
+			mount(binVolume, binDir, true),
+			mount(runVolume, bundle.SharedDir, false),
+		)
+}
+
+// resources are what the class says for each nginx.
+func resources(s *Settings, otherwise *corev1ac.ResourceRequirementsApplyConfiguration) *corev1ac.ResourceRequirementsApplyConfiguration {
+	if s.Resources == nil {
+		return otherwise
+	}
+	r := corev1ac.ResourceRequirements()
+	if len(s.Resources.Requests) > 0 {
+		r.WithRequests(maps.Clone(s.Resources.Requests))
+	}
+	if len(s.Resources.Limits) > 0 {
+		r.WithLimits(maps.Clone(s.Resources.Limits))
+	}
+	return r
 }
 
 func agent(s *Settings) *corev1ac.ContainerApplyConfiguration {

@@ -93,7 +93,7 @@ func pod(s *Settings) *corev1ac.PodSpecApplyConfiguration {
 		WithSecurityContext(podSecurity(s)).
 		WithTopologySpreadConstraints(spread(s, corev1.LabelHostname), spread(s, corev1.LabelTopologyZone)).
 		WithInitContainers(installer(s)).
-		WithContainers(nginx(s), agent(s)).
+		WithContainers(nginx(s), nginxUDP(s), agent(s)).
 		WithVolumes(volumes(s)...).
 		WithNodeSelector(s.NodeSelector).
 		WithTolerations(tolerations(s.Tolerations)...)

@@ -25,7 +25,7 @@ type Settings struct {
 	AgentImage string
 	// Replicas; nil leaves the number to an autoscaler.
 	Replicas *int32
-	// Resources of the nginx container; nil means modest requests.
+	// Resources of each of the two containers of nginx; nil means modest requests.
 	Resources *corev1.ResourceRequirements
 	// NodeSelector, Tolerations, PriorityClassName and PodAnnotations go into the pods
 	// as they are.

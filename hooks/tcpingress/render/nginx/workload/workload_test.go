@@ -51,7 +51,7 @@ func TestPodsAreRestricted(t *testing.T) {
 		assert.False(t, *c.SecurityContext.AllowPrivilegeEscalation, c.Name)
 		assert.True(t, *c.SecurityContext.ReadOnlyRootFilesystem, c.Name)
 		assert.Equal(t, []corev1.Capability{"ALL"}, c.SecurityContext.Capabilities.Drop, c.Name)
-		assert.Nil(t, c.SecurityContext.RunAsUser, "both have the uid of the pod, else a signal is refused")
+		assert.Nil(t, c.SecurityContext.RunAsUser, "all have the uid of the pod, else a signal is refused")
 	}
 }
 
@@ -59,12 +59,14 @@ func TestNginxAndTheAgentRunInOneImage(t *testing.T) {
 	t.Parallel()
 	pod := decoded(t, settings(), nil).Spec.Template.Spec
 	require.Len(t, pod.InitContainers, 1)
-	require.Len(t, pod.Containers, 2)
+	require.Len(t, pod.Containers, 3)
 	assert.Equal(t, "agent:1", pod.InitContainers[0].Image)
 	assert.Equal(t, []string{"install", "/opt/tcpingress"}, pod.InitContainers[0].Args)
-	assert.Equal(t, "nginx:1", pod.Containers[0].Image)
-	assert.Equal(t, "nginx:1", pod.Containers[1].Image)
-	assert.Equal(t, []string{"/opt/tcpingress/tcpingress", "agent"}, pod.Containers[1].Command)
+	for _, c := range pod.Containers {
+		assert.Equal(t, "nginx:1", c.Image, c.Name)
+	}
+	assert.Equal(t, []string{"/opt/tcpingress/tcpingress", "nginx-udp"}, pod.Containers[1].Command)
+	assert.Equal(t, []string{"/opt/tcpingress/tcpingress", "agent"}, pod.Containers[2].Command)
 	script := pod.Containers[0].Command[2]
 	assert.Less(t, strings.Index(script, "rm -f ./*.sock"), strings.Index(script, "exec nginx"))
 }

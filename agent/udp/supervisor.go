@@ -1,0 +1,372 @@
+// Package udp runs the nginx that serves UDP. When nginx reloads, its old workers drop
+// the answers that they wait for. So it is not reloaded here: at SIGHUP another nginx is
+// started beside the one that runs, gets all packets from the moment when it answers,
+// and the one before stays until its sessions are over.
+//
+// A generation in the shared directory and signals enter; processes of nginx, and a
+// packet filter that says which of them gets the packets, leave. It does not know where
+// a generation comes from, nor who looks at it.
+package udp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/nginx-stream/tcpingress/agent/generation"
+	"github.com/nginx-stream/tcpingress/hooks/tcpingress/render/nginx/bundle"
+)
+
+// Supervisor runs nginx. All its methods run in one goroutine.
+type Supervisor struct {
+	Options
+	store  generation.Store
+	groups map[address]*group
+	// current gets the packets, nil for none.
+	current *instance
+	// followed are those before, the oldest first.
+	followed []*instance
+	number   int
+	// tried is the generation that was taken up last, whether or not it is served.
+	tried string
+	// retryAt is when a current that died is started again at the earliest.
+	retryAt time.Time
+	retries int
+}
+
+// New makes a Supervisor.
+func New(o Options) *Supervisor {
+	o = o.withDefaults()
+	return &Supervisor{Options: o, store: generation.Store{Dir: o.Dir}, groups: map[address]*group{}}
+}
+
+// Signals lists those that Run understands: SIGHUP takes up the generation that is
+// linked, SIGUSR1 opens the logs by their names again, and SIGQUIT and SIGTERM end. A
+// second one of those, or SIGINT, ends at once.
+func Signals() []os.Signal {
+	return []os.Signal{syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGINT}
+}
+
+// Run works until a signal ends it, or the context does, which is the same as SIGINT.
+func (s *Supervisor) Run(ctx context.Context, signals <-chan os.Signal) (err error) {
+	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
+		return fmt.Errorf("making directory: %w", err)
+	}
+	pid, err := lock(ctx, s.Dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock(pid)) }()
+	if err := killOrphans(ctx, &s.Options); err != nil {
+		return err
+	}
+	defer s.endAll(ctx)
+	s.reload(ctx)
+	ticker := time.NewTicker(s.Poll)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case sig := <-signals:
+			switch sig {
+			case syscall.SIGHUP:
+				s.reload(ctx)
+			case syscall.SIGUSR1:
+				s.signal(syscall.SIGUSR1)
+			case syscall.SIGINT:
+				return nil
+			default:
+				return s.farewell(ctx, signals)
+			}
+		case <-ticker.C:
+			s.look(ctx, time.Now())
+		}
+	}
+}
+
+// reload takes up the generation that is linked, if it is not the one that runs.
+func (s *Supervisor) reload(ctx context.Context) {
+	name := s.store.Linked()
+	s.tried = name
+	if name == "" || s.serves(ctx, name) {
+		return
+	}
+	p, err := readPlan(s.store.Path(name), name)
+	if err == nil {
+		p.drain = min(p.drain, s.LongestDrain)
+		err = s.start(ctx, p)
+		if errors.Is(err, unix.EMFILE) && len(s.followed) > 0 {
+			s.endFollowed(ctx)
+			err = s.start(ctx, p)
+		}
+	}
+	if err != nil {
+		s.complain(ctx, name, err)
+	}
+}
+
+func (s *Supervisor) serves(ctx context.Context, name string) bool {
+	return s.current != nil && s.current.generation == name && !s.current.gone() && answers(ctx, s.store.Socket(name), name)
+}
+
+// start starts an nginx, lets it have all packets, and retires the one before.
+func (s *Supervisor) start(ctx context.Context, p *plan) error {
+	began := time.Now()
+	next, err := s.launch(p)
+	if err != nil {
+		return err
+	}
+	socket := s.store.Socket(p.generation)
+	if err := next.await(ctx, hidden(socket), s.AnswerTimeout); err != nil {
+		next.kill()
+		<-next.exited
+		s.bury(ctx, next)
+		return err
+	}
+	before := s.current
+	s.current = next
+	if err := errors.Join(s.steer(next), reveal(socket)); err != nil {
+		s.Logger.ErrorContext(ctx, "packets cannot be led to the right nginx", slog.Any("error", err))
+	}
+	if before != nil {
+		s.retire(ctx, before)
+	}
+	s.Logger.InfoContext(ctx, "nginx serves UDP", slog.String("generation", p.generation), slog.Int("ports", len(p.ports)),
+		slog.Int("pid", next.cmd.Process.Pid), slog.Duration("after", time.Since(began)), slog.Int("draining", len(s.followed)))
+	return nil
+}
+
+// launch starts an nginx with sockets that get nothing yet.
+func (s *Supervisor) launch(p *plan) (*instance, error) {
+	seats := make(map[*group]*seat, 2*len(p.ports))
+	undo := func(err error) (*instance, error) {
+		return nil, errors.Join(err, s.release(&instance{seats: seats}))
+	}
+	for _, port := range p.ports {
+		for _, v6 := range []bool{false, true} {
+			a := address{v6: v6, port: port}
+			g := s.groups[a]
+			if g == nil {
+				g = &group{address: a}
+				s.groups[a] = g
+			}
+			chair, err := g.take(p.workers)
+			seats[g] = chair
+			if err != nil {
+				delete(seats, g)
+				return undo(errors.Join(err, s.trim(g)))
+			}
+		}
+	}
+	stream, err := openStream(s.store.Socket(p.generation))
+	if err != nil {
+		return undo(err)
+	}
+	defer func() { _ = stream.Close() }() // nginx has it
+	s.number++
+	next, err := launch(&s.Options, s.number, p, seats, stream)
+	if err != nil {
+		return undo(err)
+	}
+	return next, nil
+}
+
+// steer leads all packets to the instance, and those to ports that it does not serve
+// nowhere.
+func (s *Supervisor) steer(i *instance) error {
+	var err error
+	for _, g := range s.groups {
+		if chair := i.seats[g]; chair != nil {
+			err = errors.Join(err, g.choose(chair))
+		} else {
+			err = errors.Join(err, g.mute())
+		}
+	}
+	return err
+}
+
+// retire lets an nginx that was followed stay until its sessions are over.
+func (s *Supervisor) retire(ctx context.Context, i *instance) {
+	if i.generation != s.current.generation {
+		_ = os.Remove(s.store.Socket(i.generation)) // it does not answer for anything now
+	}
+	if i.gone() {
+		s.bury(ctx, i)
+		return
+	}
+	i.until = time.Now().Add(i.drain)
+	s.followed = append(s.followed, i)
+}
+
+// bury clears up after an instance that has ended, once.
+func (s *Supervisor) bury(ctx context.Context, i *instance) {
+	if i.buried {
+		return
+	}
+	i.buried = true
+	// Workers may outlive their master.
+	if err := killGroup(s.Proc, i.cmd.Process.Pid); err != nil {
+		s.Logger.ErrorContext(ctx, "ending workers of nginx", slog.Any("error", err))
+	}
+	if err := s.release(i); err != nil {
+		s.Logger.ErrorContext(ctx, "closing sockets", slog.Any("error", err))
+	}
+}
+
+// release gives back what an instance had that is gone.
+func (s *Supervisor) release(i *instance) error {
+	var err error
+	for g, chair := range i.seats {
+		chair.taken = false
+		err = errors.Join(err, s.trim(g))
+	}
+	if i.pidFile != "" {
+		_ = os.Remove(i.pidFile) // one that was killed left it
+	}
+	return err
+}
+
+// trim closes the sockets of an address that nobody needs.
+func (s *Supervisor) trim(g *group) error {
+	err := g.trim()
+	if len(g.seats) == 0 {
+		delete(s.groups, g.address)
+	}
+	return err
+}
+
+// look ends who has drained, and starts the current one again if it died.
+func (s *Supervisor) look(ctx context.Context, now time.Time) {
+	staying := s.followed[:0]
+	for _, i := range s.followed {
+		if i.gone() {
+			s.bury(ctx, i)
+			continue
+		}
+		if !now.Before(i.until) {
+			i.end(now)
+		}
+		staying = append(staying, i)
+	}
+	s.followed = staying
+	if s.current == nil && s.store.Linked() != s.tried {
+		s.reload(ctx) // the first one, which was linked when there was nobody to tell
+	}
+	if s.current == nil || !s.current.gone() || now.Before(s.retryAt) {
+		return
+	}
+	s.revive(ctx, now)
+}
+
+// revive starts the current one again. Packets that came meanwhile wait for it.
+func (s *Supervisor) revive(ctx context.Context, now time.Time) {
+	dead := s.current
+	s.Logger.ErrorContext(ctx, "nginx has ended, and is started again", slog.String("generation", dead.generation), slog.String("how", dead.cmd.ProcessState.String()))
+	s.bury(ctx, dead)
+	if err := s.start(ctx, dead.plan); err != nil {
+		s.complain(ctx, dead.generation, err)
+		s.retries++
+		s.retryAt = now.Add(min(time.Second<<min(s.retries, 5), 30*time.Second))
+		return
+	}
+	s.retries = 0
+}
+
+// complain says in nginx's own log what keeps a generation from being served, where the
+// agent looks for it.
+func (s *Supervisor) complain(ctx context.Context, name string, reason error) {
+	s.Logger.ErrorContext(ctx, "generation is not served", slog.String("generation", name), slog.Any("error", reason))
+	file, err := os.OpenFile(filepath.Join(s.SharedDir, bundle.UDPErrorLog), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err == nil {
+		_, err = fmt.Fprintf(file, "%s [emerg] %d#%d: %v\n", time.Now().Format("2006/01/02 15:04:05"), os.Getpid(), os.Getpid(), reason)
+		err = errors.Join(err, file.Close())
+	}
+	if err != nil {
+		s.Logger.ErrorContext(ctx, "writing error log", slog.Any("error", err))
+	}
+}
+
+func (s *Supervisor) signal(sig syscall.Signal) {
+	for _, i := range s.all() {
+		i.signal(sig)
+	}
+}
+
+func (s *Supervisor) all() []*instance {
+	if s.current == nil {
+		return s.followed
+	}
+	return append(slices.Clip(s.followed), s.current)
+}
+
+// farewell takes no packets any more, and gives the answers that are waited for some
+// time.
+func (s *Supervisor) farewell(ctx context.Context, signals <-chan os.Signal) error {
+	var err error
+	for _, g := range s.groups {
+		err = errors.Join(err, g.mute())
+	}
+	wait := time.Duration(0)
+	for _, i := range s.all() {
+		if !i.gone() && len(i.ports) > 0 {
+			wait = max(wait, min(i.drain, s.Farewell))
+		}
+	}
+	s.Logger.InfoContext(ctx, "ending", slog.Duration("after", wait))
+	over := time.After(wait)
+	for {
+		select {
+		case <-over:
+			return err
+		case <-ctx.Done():
+			return err
+		case sig := <-signals:
+			if sig != syscall.SIGHUP && sig != syscall.SIGUSR1 {
+				return err
+			}
+			if sig == syscall.SIGUSR1 {
+				s.signal(syscall.SIGUSR1)
+			}
+		}
+	}
+}
+
+// endFollowed ends those that drain, so that their sockets can be used again.
+func (s *Supervisor) endFollowed(ctx context.Context) {
+	s.Logger.WarnContext(ctx, "too many open files; those that drain are ended", slog.Int("number", len(s.followed)))
+	s.end(ctx, s.followed)
+	s.followed = nil
+}
+
+// endAll ends every nginx.
+func (s *Supervisor) endAll(ctx context.Context) {
+	s.end(ctx, s.all())
+	if s.current != nil {
+		_ = os.Remove(s.store.Socket(s.current.generation))
+	}
+}
+
+// end ends instances and waits for them.
+func (s *Supervisor) end(ctx context.Context, instances []*instance) {
+	for _, i := range instances {
+		i.end(time.Now())
+	}
+	for _, i := range instances {
+		select {
+		case <-i.exited:
+		case <-time.After(time.Until(i.ending.Add(endTimeout))):
+			i.kill()
+			<-i.exited
+		}
+		s.bury(ctx, i)
+	}
+}
