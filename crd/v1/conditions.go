@@ -73,6 +73,9 @@ const (
 	ReasonDraining = "Draining"
 	// ReasonInvalidClass: the class's own spec cannot be used.
 	ReasonInvalidClass = "InvalidClass"
+	// ReasonNamespaceNotFound: the namespace of the class does not exist
+	// (Programmed=False of a class).
+	ReasonNamespaceNotFound = "NamespaceNotFound"
 	// ReasonForeignEntries and ReasonNoForeignEntries belong to ConditionForeignEntries.
 	ReasonForeignEntries   = "ForeignEntries"
 	ReasonNoForeignEntries = "NoForeignEntries"

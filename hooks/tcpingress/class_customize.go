@@ -9,9 +9,9 @@ import (
 	"github.com/nginx-stream/tcpingress/hooks/metacontroller"
 )
 
-// customizeClass asks for all TCPIngresses and classes, for the Namespaces where
-// the class selects some by label, and for the objects that have the names of its
-// children: one that is not ours must be told from one that does not exist.
+// customizeClass asks for all TCPIngresses and classes, for the class's own Namespace,
+// or all of them where it selects some by label, and for the objects that have the names
+// of its children: one that is not ours must be told from one that does not exist.
 func customizeClass(body []byte, _ time.Time) (any, error) {
 	var parent classObject
 	if err := metacontroller.DecodeCustomize(body, &parent, crdv1.APIVersion, crdv1.KindTCPIngressClass); err != nil {
@@ -25,9 +25,7 @@ func classRelated(parent *classObject) []metacontroller.RelatedResourceRule {
 	rules := []metacontroller.RelatedResourceRule{
 		{APIVersion: crdv1.APIVersion, Resource: "tcpingresses", LabelSelector: all},
 		{APIVersion: crdv1.APIVersion, Resource: "tcpingressclasses", LabelSelector: all},
-	}
-	if selectsNamespaces(&parent.Spec) {
-		rules = append(rules, metacontroller.RelatedResourceRule{APIVersion: "v1", Resource: "namespaces", LabelSelector: all})
+		namespacesOf(&parent.Spec),
 	}
 	layout := layoutOf(parent.Name, &parent.Spec, "")
 	named := func(apiVersion, resource string, names []string) {
@@ -43,19 +41,4 @@ func classRelated(parent *classObject) []metacontroller.RelatedResourceRule {
 	named("apps/v1", "deployments", layout.workloads())
 	named("policy/v1", "poddisruptionbudgets", layout.workloads())
 	return rules
-}
-
-// selectsNamespaces tells whether the labels of namespaces matter to the class.
-func selectsNamespaces(spec *crdv1.TCPIngressClassSpec) bool {
-	if a := spec.AllowedNamespaces; a != nil && a.From == crdv1.NamespacesFromSelector {
-		return true
-	}
-	if spec.Ports != nil {
-		for i := range spec.Ports.Grants {
-			if spec.Ports.Grants[i].NamespaceSelector != nil {
-				return true
-			}
-		}
-	}
-	return false
 }

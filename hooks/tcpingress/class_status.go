@@ -59,6 +59,8 @@ func (o *observed) foreign(table l4.Table, inBook func(l4.Key) bool) []string {
 func (o *observed) programmed(outcome *resolve.Outcome) verdict {
 	missing, refusal := o.required()
 	switch {
+	case o.homeless != nil:
+		return o.homeless.class
 	case refusal != nil:
 		return *refusal
 	case o.stage == stagePreparing:

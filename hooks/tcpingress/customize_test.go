@@ -22,6 +22,7 @@ func TestCustomizeAnswers(t *testing.T) {
 			want: `{"relatedResources":[` +
 				`{"apiVersion":"nginx-stream.dev/v1","resource":"tcpingresses","labelSelector":{}},` +
 				`{"apiVersion":"nginx-stream.dev/v1","resource":"tcpingressclasses","labelSelector":{}},` +
+				`{"apiVersion":"v1","resource":"namespaces","names":["ingress-nginx","kube-system"]},` +
 				`{"apiVersion":"v1","resource":"configmaps","namespace":"ingress-nginx","names":["tcp-services","udp-services"]},` +
 				`{"apiVersion":"v1","resource":"services","namespace":"ingress-nginx","names":["nginx-stream-tcp","nginx-stream-udp"]}]}`,
 		},
@@ -41,6 +42,7 @@ func TestCustomizeAnswers(t *testing.T) {
 			want: `{"relatedResources":[` +
 				`{"apiVersion":"nginx-stream.dev/v1","resource":"tcpingresses","labelSelector":{}},` +
 				`{"apiVersion":"nginx-stream.dev/v1","resource":"tcpingressclasses","labelSelector":{}},` +
+				`{"apiVersion":"v1","resource":"namespaces","names":["x","kube-system"]},` +
 				`{"apiVersion":"v1","resource":"configmaps","namespace":"x","names":["edge-stream",` + shardNames("edge-stream") + `]},` +
 				`{"apiVersion":"v1","resource":"services","namespace":"x","names":["edge-stream-tcp","edge-stream-udp"]},` +
 				`{"apiVersion":"apps/v1","resource":"deployments","namespace":"x","names":["edge-stream"]},` +

@@ -219,6 +219,23 @@ func childrenPending(objects []string, class string) string {
 		strings.Join(objects, ", "), describeClass(class))
 }
 
+// namespaceNotFound and namespaceGoes are for the owner of the class.
+func namespaceNotFound(name string) string {
+	return fmt.Sprintf("Namespace %s does not exist, so nothing can be made in it; create it (kubectl create namespace %s), or replace the class by one with another spec.namespace.", name, name)
+}
+
+func namespaceGoes(name string) string {
+	return fmt.Sprintf("Namespace %s is being deleted, so nothing can be made in it; create it again when it is gone (kubectl create namespace %s), or replace the class by one with another spec.namespace.", name, name)
+}
+
+func namespaceNotFoundForRule(name, class string) string {
+	return fmt.Sprintf("Namespace %s of TCPIngressClass %s does not exist; ask the platform admin to create it.", name, class)
+}
+
+func namespaceGoesForRule(name, class string) string {
+	return fmt.Sprintf("Namespace %s of TCPIngressClass %s is being deleted; ask the platform admin to create it again.", name, class)
+}
+
 func noForeignEntries() string { return "The ConfigMaps hold no entries of others." }
 
 func foreignEntries(entries []string) string {

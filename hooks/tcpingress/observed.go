@@ -31,6 +31,8 @@ type observed struct {
 	notOwned map[string]string
 	// occupied tells, by the same name, that an object which is not ours is there.
 	occupied map[string]bool
+	// homeless is set where the namespace of the class is not there.
+	homeless *homeless
 
 	propagation
 	// wait is after how much time there will be news without an event, 0 for never.
@@ -48,6 +50,7 @@ func (in *classInput) observe(l *layout, now time.Time) *observed {
 		services:       make(map[l4.Protocol]service.Observed),
 		notOwned:       make(map[string]string),
 		occupied:       make(map[string]bool),
+		homeless:       in.homeless(),
 	}
 	list := make([]corev1.ConfigMap, len(in.configMaps))
 	for i := range in.configMaps {
@@ -219,6 +222,9 @@ func (o *observed) addresses() []crdv1.Address {
 // state tells whether the observed children carry a rule exactly, and if not, why
 // not. Whether nginx has seen it already is not told.
 func (o *observed) state(l *l4.Listener) (live bool, reason, message string) {
+	if o.homeless != nil {
+		return false, crdv1.ReasonPending, o.homeless.rule
+	}
 	if text := o.foreignObject(l.Protocol); text != "" {
 		return false, crdv1.ReasonChildNotOwned, text
 	}

@@ -117,3 +117,20 @@ func TestNamespacesThatMayUseTheClass(t *testing.T) {
 		remove("TCPIngress", "a/redis").
 		gone("Service", "nginx/"+s.class+"-stream-tcp")
 }
+
+// The namespace of the class is named while it is missing, and when it comes the
+// children do so at once.
+func TestNamespaceOfTheClassComesLater(t *testing.T) {
+	t.Parallel()
+	newScene(t).
+		apply("{apiVersion: nginx-stream.dev/v1, kind: TCPIngressClass, metadata: {name: $class}, spec: {namespace: $class-later, service: {type: ClusterIP}}}").
+		backend("a/redis", "redis=6379").
+		ingress("a/redis", "6379 -> redis:6379").
+		condition("TCPIngressClass", "$class", "Accepted=True/Accepted", "").
+		condition("TCPIngressClass", "$class", "Programmed=False/NamespaceNotFound", "Namespace $class-later does not exist").
+		condition("TCPIngress", "a/redis", "Accepted=True/Accepted", "").
+		condition("TCPIngress", "a/redis", "Programmed=False/Pending", "Namespace $class-later of TCPIngressClass $class does not exist").
+		typed("kubectl create namespace $class-later").
+		configMap("later/tcp-services", data{"6379": "$a/redis:6379"}).ready("a/redis").
+		condition("TCPIngressClass", "$class", "Programmed=True/Programmed", "")
+}
