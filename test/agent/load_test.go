@@ -77,9 +77,13 @@ const patience = 5 * time.Second
 // asks sends questions, each on a socket of its own every few times, and wants every
 // answer at the first try.
 func (c *tally) asks(backend *hearing, kind string, port int, stop <-chan struct{}) {
+	c.asksAt(backend, kind, address(port), stop)
+}
+
+func (c *tally) asksAt(backend *hearing, kind, to string, stop <-chan struct{}) {
 	asker := c.askers.Add(1)
 	for i := 0; !stopped(stop); i += 20 {
-		conn, err := net.Dial("udp", address(port))
+		conn, err := net.Dial("udp", to)
 		if err != nil {
 			c.failed("opening a UDP socket", err)
 			return

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -346,4 +347,46 @@ func TestRangeOfUDP(t *testing.T) {
 	for _, port := range []int32{l.Port, l.Port + 2, l.EndPort} {
 		require.NoError(t, asked(t, int(port), "question"))
 	}
+}
+
+// Every change edits the port that is asked, too, and there are several workers and both
+// versions of IP.
+func TestNoAnswerIsLostByPortsThatChange(t *testing.T) {
+	r := newRig(t)
+	r.config.Workers = 3
+	backend := newHearing(t)
+	port := freePort(t)
+	tableOf := func(change int) l4.Table {
+		l := rule(l4.UDP, port, backend.port, "dns"+strconv.Itoa(change%3))
+		l.IdleTimeout = time.Duration(500+change) * time.Millisecond // longer than it takes the backend to answer
+		return l4.Table{l}
+	}
+	r.start(tableOf(0))
+	var c tally
+	var clients sync.WaitGroup
+	stop := make(chan struct{})
+	for i := range 24 {
+		host, kind := "127.0.0.1", quick
+		if i%2 == 1 {
+			host = "::1"
+		}
+		if i > 3 {
+			kind = slow
+		}
+		clients.Go(func() { c.asksAt(backend, kind, net.JoinHostPort(host, strconv.Itoa(port)), stop) })
+	}
+	changes := 40
+	if testing.Short() {
+		changes = 15
+	}
+	for i := range changes {
+		r.change(tableOf(i + 1))
+		time.Sleep(50 * time.Millisecond)
+	}
+	close(stop)
+	clients.Wait()
+	t.Logf("%d changes, %d questions", changes, c.datagrams.Load())
+	assert.Empty(t, c.failures)
+	assert.Greater(t, c.datagrams.Load(), int64(10*changes))
+	assert.Equal(t, changes, r.udpStatus().Reloads)
 }
