@@ -2,6 +2,7 @@ package udp
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 
@@ -106,6 +107,20 @@ func (g *group) trim() error {
 		g.seats = g.seats[:n-1]
 	}
 	return err
+}
+
+// canSteer tells why the kernel cannot lead packets, if it cannot: two nginx would get
+// half of them each.
+func canSteer() error {
+	file, err := address{}.open() // on a port that is free
+	if err != nil {
+		return fmt.Errorf("opening a socket for UDP: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	if err := attach(file, unix.SO_ATTACH_REUSEPORT_CBPF, steering(false, 0, 1)); err != nil {
+		return fmt.Errorf("this kernel cannot lead packets to one of several sockets (SO_ATTACH_REUSEPORT_CBPF, Linux 4.5): %w", err)
+	}
+	return nil
 }
 
 // steering gives the program that picks one of count sockets, from that number on. It

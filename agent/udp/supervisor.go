@@ -65,6 +65,9 @@ func (s *Supervisor) Run(ctx context.Context, signals <-chan os.Signal) (err err
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock(pid)) }()
+	if err := canSteer(); err != nil {
+		return err
+	}
 	if err := killOrphans(ctx, &s.Options); err != nil {
 		return err
 	}
