@@ -73,7 +73,7 @@ func TestEndpointsComeAndGo(t *testing.T) {
 // the old one stays. A Service of type ExternalName would lead a tenant anywhere.
 func TestExternalNameIsWithdrawn(t *testing.T) {
 	t.Parallel()
-	newScene(t).nginxClass().
+	newScene(t, "b").nginxClass().
 		backend("a/redis", "redis=6379").
 		apply("{apiVersion: v1, kind: Service, metadata: {namespace: $a, name: outside}, spec: {type: ExternalName, externalName: example.com, ports: [{port: 6379}]}}").
 		ingress("a/redis", "6379 -> redis:6379").

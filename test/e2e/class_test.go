@@ -44,6 +44,9 @@ func TestDeletedClassIsCollected(t *testing.T) {
 	s := newScene(t).nginxClass().
 		backend("a/redis", "redis=6379").
 		ingress("a/redis", "6379 -> redis:6379").ready("a/redis").
+		status("TCPIngressClass", "$class", "map[6379/TCP:$a/redis/tcp-6379]", "listeners").
+		refuses("Class $class is in use: its book has 1 entry", "delete", "tcpingressclass", "$class").
+		typed("kubectl annotate tcpingressclass $class nginx-stream.dev/allow-delete=true").
 		remove("TCPIngressClass", "$class").
 		gone("ConfigMap", "nginx/tcp-services").gone("ConfigMap", "nginx/udp-services")
 	s.gone("Service", "nginx/"+s.class+"-stream-tcp").
@@ -65,7 +68,7 @@ func TestDeletedClassIsCollected(t *testing.T) {
 
 func TestDeletedNamespace(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).nginxClass().
+	s := newScene(t, "b").nginxClass().
 		backend("a/redis", "redis=6379").backend("b/redis", "redis=6379").
 		ingress("a/redis", "6379 -> redis:6379").ready("a/redis").
 		ingress("b/redis", "6379 -> redis:6379", "6380 -> redis:6379").
@@ -103,7 +106,7 @@ func TestRefusedChildIsTold(t *testing.T) {
 
 func TestNamespacesThatMayUseTheClass(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).nginxClass("allowedNamespaces: {from: Selector, selector: {matchLabels: {team: a}}}").
+	s := newScene(t, "a").nginxClass("allowedNamespaces: {from: Selector, selector: {matchLabels: {team: a}}}").
 		backend("a/redis", "redis=6379").
 		ingress("a/redis", "6379 -> redis:6379").
 		condition("TCPIngress", "a/redis", "Accepted=False/NamespaceNotAllowed", "").

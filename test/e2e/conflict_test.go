@@ -15,7 +15,7 @@ import (
 
 func TestConflictAndTakeover(t *testing.T) {
 	t.Parallel()
-	newScene(t).nginxClass().
+	newScene(t, "b").nginxClass().
 		backend("a/db", "sql=3306").backend("b/db", "sql=3306").
 		ingress("a/db", "3306 -> db:3306").ready("a/db").
 		ingress("b/db", "3306 -> db:3306", "3307 -> db:3306").
@@ -33,7 +33,7 @@ func TestConflictAndTakeover(t *testing.T) {
 // does not get it.
 func TestOldObjectDoesNotStealAPort(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).nginxClass().
+	s := newScene(t, "a").nginxClass().
 		backend("a/old", "x=1000").backend("b/young", "x=1000").
 		ingress("a/old", "4001 -> old:1000").ready("a/old")
 	// Times of creation have seconds, so the holder must be younger by a whole one.
@@ -81,7 +81,7 @@ func TestTCPAndUDPOnOneNumber(t *testing.T) {
 func TestManyPairsClaimOnePortEach(t *testing.T) {
 	t.Parallel()
 	const pairs = 150
-	s := newScene(t).nginxClass()
+	s := newScene(t, "a", "b").nginxClass()
 	for _, ns := range []string{"a", "b"} {
 		s.backend(ns+"/db", "sql=3306")
 	}

@@ -56,7 +56,11 @@ func refusal(t *testing.T, c corpus.Case) []string {
 		_, err := client(object).Create(t.Context(), object, metav1.CreateOptions{DryRun: dry, FieldValidation: metav1.FieldValidationStrict})
 		return linesOf(t, err)
 	}
-	old, err := client(c.Old).Create(t.Context(), c.Old.DeepCopy(), metav1.CreateOptions{})
+	old := c.Old.DeepCopy()
+	for _, o := range []*unstructured.Unstructured{old, object} {
+		o.SetAnnotations(map[string]string{"nginx-stream.dev/allow-delete": "true"})
+	}
+	old, err := client(old).Create(t.Context(), old, metav1.CreateOptions{})
 	require.NoError(t, err, "the first document is accepted")
 	defer func() { assert.NoError(t, client(old).Delete(t.Context(), old.GetName(), metav1.DeleteOptions{})) }()
 	for range 10 {

@@ -33,7 +33,7 @@ func run(m *testing.M) (code int) {
 	defer cancel()
 	begin := time.Now()
 	var err error
-	if h, err = harness.Start(ctx, harness.Options{CRDs: []string{"testdata/boxes.yaml"}}); err != nil {
+	if h, err = harness.Start(ctx, harness.Options{CRDs: []string{"testdata/boxes.yaml"}, Policies: true}); err != nil {
 		fmt.Fprintln(os.Stderr, "e2e:", err)
 		return 1
 	}

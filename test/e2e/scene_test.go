@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -35,12 +36,17 @@ type scene struct {
 	class string
 }
 
-// newScene makes namespaces, but no class yet.
-func newScene(t *testing.T) *scene {
+// newScene makes namespaces, but no class yet. The policies do not judge what comes
+// from the teams in past.
+func newScene(t *testing.T, past ...string) *scene {
 	t.Helper()
 	s := &scene{t: t, class: fmt.Sprintf("e%03d", scenes.Add(1))}
 	for _, short := range []string{"a", "b", "nginx"} {
-		s.apply("{apiVersion: v1, kind: Namespace, metadata: {name: " + s.namespace(short) + "}}")
+		labels := ""
+		if slices.Contains(past, short) {
+			labels = harness.PastAdmission + `: "true"`
+		}
+		s.apply("{apiVersion: v1, kind: Namespace, metadata: {name: " + s.namespace(short) + ", labels: {" + labels + "}}}")
 	}
 	t.Cleanup(s.end)
 	return s
@@ -56,7 +62,9 @@ func (s *scene) end() {
 	for _, ns := range []string{"a", "b"} {
 		_ = s.client("TCPIngress", ns+"/").DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{})
 	}
-	_ = s.client("TCPIngressClass", s.class).Delete(ctx, s.class, metav1.DeleteOptions{})
+	classes := s.client("TCPIngressClass", s.class)
+	_, _ = classes.Patch(ctx, s.class, types.MergePatchType, []byte(`{"metadata":{"annotations":{"nginx-stream.dev/allow-delete":"true"}}}`), metav1.PatchOptions{})
+	_ = classes.Delete(ctx, s.class, metav1.DeleteOptions{})
 }
 
 // namespace gives the full name of a namespace.

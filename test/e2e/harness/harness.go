@@ -28,6 +28,9 @@ type Options struct {
 	// Loose leaves out of our own kinds everything that refuses an object, but for types:
 	// as if admission had been passed by.
 	Loose bool
+	// Policies puts the admission policies into the cluster, but for namespaces that are
+	// labelled PastAdmission. Install puts there what it wants.
+	Policies bool
 	// Secure puts the hooks behind HTTPS and a token, and takes the controllers from the
 	// overlay secure. For the real Metacontroller, and Direct, only.
 	Secure bool
@@ -126,6 +129,11 @@ func (h *Harness) start(ctx context.Context, options Options) error {
 	}
 	if err := options.Install(ctx, h, h.hooksURL); err != nil {
 		return err
+	}
+	if options.Policies {
+		if err := h.guard(ctx); err != nil {
+			return err
+		}
 	}
 	return h.startApplier(ctx)
 }
