@@ -158,7 +158,9 @@ func Quitting(workers []Worker) bool {
 // EndOldest ends old workers, with the connections that they have, until at most that
 // many are left. It gives the number of old workers left, and that of those it ended.
 // One that is supervised goes with all workers of its master, and writes down first what
-// its sessions have had: whoever was told that already is left in peace.
+// its sessions have had: whoever was told that already is left in peace. The youngest of
+// those stays, however many workers it has: answers to the last questions come from it,
+// and while the next nginx starts it is the one that serves.
 func (p Processes) EndOldest(keep int) (left, ended int, err error) {
 	workers, err := p.Workers()
 	if err != nil {
@@ -171,7 +173,7 @@ func (p Processes) EndOldest(keep int) (left, ended int, err error) {
 	left = len(workers)
 	told := map[int]bool{}
 	for _, w := range workers {
-		if left <= keep && !told[w.master] {
+		if left <= keep && !told[w.master] || p.Supervised && w.master == workers[len(workers)-1].master {
 			break
 		}
 		pid, sig := w.PID, syscall.SIGTERM
@@ -239,29 +241,6 @@ func (p Processes) HaveOpen(file os.FileInfo) (bool, error) {
 			if info, err := os.Stat(path); err == nil && os.SameFile(info, file) {
 				return true, nil
 			}
-		}
-	}
-	return false, nil
-}
-
-// InGroup tells whether a process group has a process that is no zombie.
-func InGroup(proc string, group int) (bool, error) {
-	entries, err := os.ReadDir(proc)
-	if err != nil {
-		return false, fmt.Errorf("reading processes: %w", err)
-	}
-	for _, entry := range entries {
-		if _, err := strconv.Atoi(entry.Name()); err != nil {
-			continue
-		}
-		text, err := os.ReadFile(filepath.Join(proc, entry.Name(), "stat"))
-		if err != nil {
-			continue // it has ended
-		}
-		fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
-		const state, groupField = 0, 2
-		if len(fields) > groupField && fields[groupField] == strconv.Itoa(group) && fields[state] != "Z" && fields[state] != "X" {
-			return true, nil
 		}
 	}
 	return false, nil

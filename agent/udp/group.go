@@ -47,6 +47,11 @@ func (g *group) take(workers int) (*seat, error) {
 		s.taken = true
 		return s, nil
 	}
+	if len(g.seats) == 0 {
+		if err := g.vacant(); err != nil {
+			return nil, err
+		}
+	}
 	s := &seat{taken: true}
 	for range workers {
 		file, err := g.open()

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -49,7 +47,7 @@ const inheritance = "NGINX"
 // launch starts an nginx with the sockets.
 func launch(o *Options, number int, p *plan, seats map[*group]*seat, stream *os.File) (*instance, error) {
 	i := &instance{plan: p, seats: seats, pidFile: filepath.Join(o.Dir, pidPrefix+strconv.Itoa(number)+pidSuffix), exited: make(chan struct{})}
-	i.cmd = exec.Command(o.Nginx, "-e", "stderr", "-c", p.config, "-g", "daemon off; pid "+i.pidFile+";")
+	i.cmd = exec.Command(o.Nginx, "-e", "stderr", "-c", p.config, "-g", directives(i.pidFile))
 	if o.Stderr != nil {
 		i.cmd.Stderr = &chatter{to: o.Stderr}
 		i.cmd.WaitDelay = endTimeout // a worker may outlive its master
@@ -130,47 +128,3 @@ func (i *instance) signal(sig syscall.Signal) {
 
 // kill ends the master and its workers.
 func (i *instance) kill() { _ = syscall.Kill(-i.cmd.Process.Pid, syscall.SIGKILL) }
-
-// killGroup kills a master and its workers, and waits until none is left: as long as one
-// is, the kernel has their sockets.
-func killGroup(proc string, group int) error {
-	for deadline := time.Now().Add(endTimeout); ; time.Sleep(askPause) {
-		left, err := nginx.InGroup(proc, group)
-		if err != nil || !left {
-			return err
-		}
-		if time.Now().After(deadline) {
-			return fmt.Errorf("process group %d does not end", group)
-		}
-		if err := syscall.Kill(-group, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
-			return fmt.Errorf("killing process group %d: %w", group, err)
-		}
-	}
-}
-
-const (
-	pidPrefix = "nginx-"
-	pidSuffix = ".pid"
-)
-
-// killOrphans ends each nginx that an earlier supervisor left when it was killed: it has
-// sockets in our groups, whose numbers nobody knows any more.
-func killOrphans(ctx context.Context, o *Options) error {
-	files, err := filepath.Glob(filepath.Join(o.Dir, pidPrefix+"*"+pidSuffix))
-	if err != nil {
-		return fmt.Errorf("looking for pid files: %w", err)
-	}
-	for _, file := range files {
-		orphan := nginx.Processes{PIDFile: file, Proc: o.Proc}
-		if pid := orphan.Master(); pid != 0 {
-			o.Logger.WarnContext(ctx, "ending an nginx that was left over", slog.Int("pid", pid))
-			if err := killGroup(o.Proc, pid); err != nil {
-				return fmt.Errorf("ending an nginx that was left over: %w", err)
-			}
-		}
-		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("removing pid file: %w", err)
-		}
-	}
-	return nil
-}

@@ -47,8 +47,21 @@ func firstUpper(text string) string {
 	return string(text[0]-'a'+'A') + text[1:]
 }
 
+// vacant gives an error if somebody has the address already: sockets of somebody else who shares
+// it (SO_REUSEPORT) would have numbers among ours.
+func (a address) vacant() error {
+	file, err := a.bind()
+	if err != nil {
+		return err
+	}
+	return file.Close()
+}
+
 // open opens a socket that can be one of several on the address.
-func (a address) open() (*os.File, error) {
+func (a address) open() (*os.File, error) { return a.bind(unix.SO_REUSEADDR, unix.SO_REUSEPORT) }
+
+// bind opens a socket on the address, with these options of sockets.
+func (a address) bind(shared ...int) (*os.File, error) {
 	family := unix.AF_INET
 	var name unix.Sockaddr = &unix.SockaddrInet4{Port: int(a.port)}
 	if a.v6 {
@@ -62,9 +75,13 @@ func (a address) open() (*os.File, error) {
 	// for every packet. nginx needs it not to block, and does not see to that itself
 	// where it is handed a socket.
 	file := os.NewFile(uintptr(fd), a.String())
-	options := []struct{ level, name int }{{unix.SOL_SOCKET, unix.SO_REUSEADDR}, {unix.SOL_SOCKET, unix.SO_REUSEPORT}}
+	type option struct{ level, name int }
+	var options []option
+	for _, name := range shared {
+		options = append(options, option{unix.SOL_SOCKET, name})
+	}
 	if a.v6 {
-		options = append(options, struct{ level, name int }{unix.IPPROTO_IPV6, unix.IPV6_V6ONLY})
+		options = append(options, option{unix.IPPROTO_IPV6, unix.IPV6_V6ONLY})
 	}
 	for _, option := range options {
 		err = errors.Join(err, os.NewSyscallError("setsockopt", unix.SetsockoptInt(fd, option.level, option.name, 1)))
