@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -56,10 +55,8 @@ Each flag can also be set by an environment variable: TCPINGRESS_SHARED_DIR for
 			if err := openAllFiles(); err != nil {
 				return err
 			}
-			const waiting = 16 // signals that come while an nginx is started
-			signals := make(chan os.Signal, waiting)
-			signal.Notify(signals, udp.Signals()...)
-			defer signal.Stop(signals)
+			signals, stop := udp.Listen()
+			defer stop()
 			s := udp.New(udp.Options{SharedDir: o.sharedDir, Nginx: o.nginx, Stderr: cmd.ErrOrStderr(), Logger: logger})
 			// SIGTERM ends the context, and is to end nothing at once here.
 			return s.Run(context.WithoutCancel(cmd.Context()), signals)

@@ -48,15 +48,8 @@ func New(o Options) *Supervisor {
 	return &Supervisor{Options: o, store: generation.Store{Dir: o.Dir}, groups: map[address]*group{}}
 }
 
-// Signals lists those that Run understands: SIGHUP takes up the generation that is
-// linked, SIGUSR1 opens the logs by their names again, and SIGQUIT and SIGTERM end. A
-// second one of those, or SIGINT, ends at once.
-func Signals() []os.Signal {
-	return []os.Signal{syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGINT}
-}
-
 // Run works until a signal ends it, or the context does, which is the same as SIGINT.
-func (s *Supervisor) Run(ctx context.Context, signals <-chan os.Signal) (err error) {
+func (s *Supervisor) Run(ctx context.Context, signals Signals) (err error) {
 	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
 		return fmt.Errorf("making directory: %w", err)
 	}
@@ -76,19 +69,21 @@ func (s *Supervisor) Run(ctx context.Context, signals <-chan os.Signal) (err err
 	ticker := time.NewTicker(s.Poll)
 	defer ticker.Stop()
 	for {
+		select { // whoever asks, however often, does not keep it from ending
+		case sig := <-signals.End:
+			return s.ended(ctx, sig, signals)
+		default:
+		}
 		select {
 		case <-ctx.Done():
 			return nil
-		case sig := <-signals:
-			switch sig {
-			case syscall.SIGHUP:
+		case sig := <-signals.End:
+			return s.ended(ctx, sig, signals)
+		case sig := <-signals.Ask:
+			if sig == syscall.SIGHUP {
 				s.reload(ctx)
-			case syscall.SIGUSR1:
+			} else {
 				s.signal(syscall.SIGUSR1)
-			case syscall.SIGINT:
-				return nil
-			default:
-				return s.farewell(ctx, signals)
 			}
 		case <-ticker.C:
 			s.look(ctx, time.Now())
@@ -124,6 +119,9 @@ func (s *Supervisor) serves(ctx context.Context, name string) bool {
 // start starts an nginx, lets it have all packets, and retires the one before.
 func (s *Supervisor) start(ctx context.Context, p *plan) error {
 	began := time.Now()
+	if s.current != nil && s.current.gone() {
+		s.bury(ctx, s.current) // what waits for it goes to the next
+	}
 	next, err := s.launch(p)
 	if err != nil {
 		return err
@@ -132,6 +130,7 @@ func (s *Supervisor) start(ctx context.Context, p *plan) error {
 	if err := next.await(ctx, hidden(socket), s.AnswerTimeout); err != nil {
 		next.kill()
 		<-next.exited
+		_ = os.Remove(hidden(socket))
 		s.bury(ctx, next)
 		return err
 	}
@@ -178,6 +177,7 @@ func (s *Supervisor) launch(p *plan) (*instance, error) {
 	s.number++
 	next, err := launch(&s.Options, s.number, p, seats, stream)
 	if err != nil {
+		_ = os.Remove(hidden(s.store.Socket(p.generation)))
 		return undo(err)
 	}
 	return next, nil
@@ -311,9 +311,17 @@ func (s *Supervisor) all() []*instance {
 	return append(slices.Clip(s.followed), s.current)
 }
 
+// ended does what is left to do after a signal to end.
+func (s *Supervisor) ended(ctx context.Context, sig os.Signal, signals Signals) error {
+	if sig == syscall.SIGINT {
+		return nil
+	}
+	return s.farewell(ctx, signals)
+}
+
 // farewell takes no packets any more, and gives the answers that are waited for some
 // time.
-func (s *Supervisor) farewell(ctx context.Context, signals <-chan os.Signal) error {
+func (s *Supervisor) farewell(ctx context.Context, signals Signals) error {
 	var err error
 	for _, g := range s.groups {
 		err = errors.Join(err, g.mute())
@@ -332,10 +340,9 @@ func (s *Supervisor) farewell(ctx context.Context, signals <-chan os.Signal) err
 			return err
 		case <-ctx.Done():
 			return err
-		case sig := <-signals:
-			if sig != syscall.SIGHUP && sig != syscall.SIGUSR1 {
-				return err
-			}
+		case <-signals.End:
+			return err
+		case sig := <-signals.Ask:
 			if sig == syscall.SIGUSR1 {
 				s.signal(syscall.SIGUSR1)
 			}
