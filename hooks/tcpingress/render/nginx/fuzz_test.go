@@ -46,7 +46,7 @@ func directives(t *testing.T, c *nginx.Config, table l4.Table) []string {
 	all := []string{}
 	for _, name := range nginxFiles(files) {
 		text := files[name]
-		if !strings.HasPrefix(name, "servers-") && name != bundle.MainFile {
+		if strings.HasPrefix(name, "hosts-") || strings.HasPrefix(name, "owners-") {
 			text = "map a b {\n" + text + "}\n"
 		}
 		list, err := shape(text)
@@ -58,11 +58,14 @@ func directives(t *testing.T, c *nginx.Config, table l4.Table) []string {
 
 // nginxFiles lists what nginx reads, in this order.
 func nginxFiles(files map[string]string) []string {
-	names := []string{bundle.MainFile}
-	for line := range strings.Lines(files[bundle.MainFile]) {
-		name, ok := strings.CutPrefix(strings.TrimSpace(line), "include ")
-		if name = strings.TrimSuffix(name, ";"); ok && files[name] != "" {
-			names = append(names, name)
+	var names []string
+	for _, main := range []string{bundle.MainFile, bundle.UDPFile} {
+		names = append(names, main)
+		for line := range strings.Lines(files[main]) {
+			name, ok := strings.CutPrefix(strings.TrimSpace(line), "include ")
+			if name = strings.TrimSuffix(name, ";"); ok && files[name] != "" {
+				names = append(names, name)
+			}
 		}
 	}
 	return names
