@@ -30,10 +30,7 @@ type instance struct {
 	cmd     *exec.Cmd
 	pidFile string
 	seats   map[*group]*seat
-	// until is when it shall end, if it was followed.
-	until time.Time
-	// ending is when it was told to end, zero if it was not.
-	ending time.Time
+	drain
 	// exited is closed when it has; buried tells that it was cleared up after it.
 	exited chan struct{}
 	buried bool

@@ -24,12 +24,14 @@ type Options struct {
 	// AnswerTimeout is how long an nginx may take to answer, 4 s: less than the agent
 	// waits.
 	AnswerTimeout time.Duration
-	// LongestDrain bounds how long an nginx that was followed stays, 10 min.
+	// LongestDrain bounds how long an nginx that was followed stays for its sessions,
+	// 10 min: some have no end.
 	LongestDrain time.Duration
-	// Farewell is how long the last nginx stays for the answers that it waits for, once
-	// the Supervisor was told to end; 10 s.
+	// Farewell bounds how long each nginx stays for its sessions once the Supervisor was
+	// told to end, 10 s.
 	Farewell time.Duration
-	// Poll is how often it is looked at who has drained, 250 ms.
+	// Poll is how often it is looked at who has drained, 250 ms; less often if that takes
+	// long.
 	Poll time.Duration
 	// Proc is /proc.
 	Proc string

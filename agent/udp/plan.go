@@ -2,6 +2,7 @@ package udp
 
 import (
 	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -12,13 +13,8 @@ import (
 	"github.com/nginx-stream/tcpingress/hooks/tcpingress/render/nginx/bundle"
 )
 
-const (
-	// nginxIdle is how long a session may be silent where a server says nothing.
-	nginxIdle = 10 * time.Minute
-	// longestDrain bounds how long an nginx that was followed stays for its sessions. A
-	// client that waits longer for an answer has asked again, and was heard by the next.
-	longestDrain = 10 * time.Minute
-)
+// nginxResolverTimeout is how long nginx waits for DNS servers where nothing is said.
+const nginxResolverTimeout = 30 * time.Second
 
 // plan is what an nginx needs to be started with a generation.
 type plan struct {
@@ -27,8 +23,11 @@ type plan struct {
 	config  string
 	workers int
 	ports   []uint16
-	// drain is after how much silence the last of its sessions is over.
-	drain time.Duration
+	// resolvers are the DNS servers that each worker asks, from one socket for each.
+	resolvers []netip.AddrPort
+	// resolverTimeout is how long a session may be without a socket of its own, while its
+	// backend's name is looked up.
+	resolverTimeout time.Duration
 }
 
 // readPlan reads a generation back from its files. What the renderer wrote is all it
@@ -38,7 +37,7 @@ func readPlan(dir, generation string) (*plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading generation: %w", err)
 	}
-	p := &plan{generation: generation, config: filepath.Join(dir, bundle.MainFile), workers: 1}
+	p := &plan{generation: generation, config: filepath.Join(dir, bundle.MainFile), workers: 1, resolverTimeout: nginxResolverTimeout}
 	for _, entry := range entries {
 		text, err := os.ReadFile(filepath.Join(dir, entry.Name()))
 		if err != nil {
@@ -46,19 +45,16 @@ func readPlan(dir, generation string) (*plan, error) {
 		}
 		p.read(string(text))
 	}
-	p.drain = min(p.drain, longestDrain)
 	return p, nil
 }
 
 func (p *plan) read(text string) {
-	var idle time.Duration // of the server that is read, 0 outside of one
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
 		if h, ok := bundle.ParseHeader(line); ok && h.Protocol == l4.UDP {
 			for port := h.Port; port <= max(h.Port, h.EndPort); port++ {
 				p.ports = append(p.ports, uint16(port))
 			}
-			idle = nginxIdle
 			continue
 		}
 		name, value, _ := strings.Cut(strings.TrimSuffix(strings.TrimSpace(line), ";"), " ")
@@ -67,12 +63,26 @@ func (p *plan) read(text string) {
 			if n, err := strconv.Atoi(value); err == nil {
 				p.workers = n
 			}
-		case "proxy_timeout":
-			if d, err := time.ParseDuration(value); err == nil {
-				idle = d
+		case "resolver":
+			for server := range strings.FieldsSeq(value) {
+				if address, ok := parseResolver(server); ok {
+					p.resolvers = append(p.resolvers, address)
+				}
 			}
-		case "}":
-			p.drain, idle = max(p.drain, idle), 0
+		case "resolver_timeout":
+			if d, err := time.ParseDuration(value); err == nil {
+				p.resolverTimeout = d
+			}
 		}
 	}
+}
+
+// parseResolver reads a DNS server with a port, or without, in brackets if it is IPv6.
+func parseResolver(text string) (netip.AddrPort, bool) {
+	if both, err := netip.ParseAddrPort(text); err == nil {
+		return netip.AddrPortFrom(both.Addr().Unmap(), both.Port()), true
+	}
+	const dns = 53
+	ip, err := netip.ParseAddr(strings.Trim(text, "[]"))
+	return netip.AddrPortFrom(ip.Unmap(), dns), err == nil
 }

@@ -34,6 +34,7 @@ type Supervisor struct {
 	current *instance
 	// followed are those before, the oldest first.
 	followed []*instance
+	census   census
 	number   int
 	// tried is the generation that was taken up last, whether or not it is served.
 	tried string
@@ -100,7 +101,6 @@ func (s *Supervisor) reload(ctx context.Context) {
 	}
 	p, err := readPlan(s.store.Path(name), name)
 	if err == nil {
-		p.drain = min(p.drain, s.LongestDrain)
 		err = s.start(ctx, p)
 		if errors.Is(err, unix.EMFILE) && len(s.followed) > 0 {
 			s.endFollowed(ctx)
@@ -197,34 +197,6 @@ func (s *Supervisor) steer(i *instance) error {
 	return err
 }
 
-// retire lets an nginx that was followed stay until its sessions are over.
-func (s *Supervisor) retire(ctx context.Context, i *instance) {
-	if i.generation != s.current.generation {
-		_ = os.Remove(s.store.Socket(i.generation)) // it does not answer for anything now
-	}
-	if i.gone() {
-		s.bury(ctx, i)
-		return
-	}
-	i.until = time.Now().Add(i.drain)
-	s.followed = append(s.followed, i)
-}
-
-// bury clears up after an instance that has ended, once.
-func (s *Supervisor) bury(ctx context.Context, i *instance) {
-	if i.buried {
-		return
-	}
-	i.buried = true
-	// Workers may outlive their master.
-	if err := killGroup(s.Proc, i.cmd.Process.Pid); err != nil {
-		s.Logger.ErrorContext(ctx, "ending workers of nginx", slog.Any("error", err))
-	}
-	if err := s.release(i); err != nil {
-		s.Logger.ErrorContext(ctx, "closing sockets", slog.Any("error", err))
-	}
-}
-
 // release gives back what an instance had that is gone.
 func (s *Supervisor) release(i *instance) error {
 	var err error
@@ -249,18 +221,7 @@ func (s *Supervisor) trim(g *group) error {
 
 // look ends who has drained, and starts the current one again if it died.
 func (s *Supervisor) look(ctx context.Context, now time.Time) {
-	staying := s.followed[:0]
-	for _, i := range s.followed {
-		if i.gone() {
-			s.bury(ctx, i)
-			continue
-		}
-		if !now.Before(i.until) {
-			i.end(now)
-		}
-		staying = append(staying, i)
-	}
-	s.followed = staying
+	s.endDrained(ctx, now)
 	if s.current == nil && s.store.Linked() != s.tried {
 		s.reload(ctx) // the first one, which was linked when there was nobody to tell
 	}
@@ -275,6 +236,13 @@ func (s *Supervisor) revive(ctx context.Context, now time.Time) {
 	dead := s.current
 	s.Logger.ErrorContext(ctx, "nginx has ended, and is started again", slog.String("generation", dead.generation), slog.String("how", dead.cmd.ProcessState.String()))
 	s.bury(ctx, dead)
+	if _, err := os.Stat(dead.config); err != nil && s.store.Linked() != dead.generation {
+		s.reload(ctx) // its files were removed, since another one was to follow
+		if s.current != dead {
+			s.retries = 0
+			return
+		}
+	}
 	if err := s.start(ctx, dead.plan); err != nil {
 		s.complain(ctx, dead.generation, err)
 		s.retries++
@@ -317,66 +285,4 @@ func (s *Supervisor) ended(ctx context.Context, sig os.Signal, signals Signals) 
 		return nil
 	}
 	return s.farewell(ctx, signals)
-}
-
-// farewell takes no packets any more, and gives the answers that are waited for some
-// time.
-func (s *Supervisor) farewell(ctx context.Context, signals Signals) error {
-	var err error
-	for _, g := range s.groups {
-		err = errors.Join(err, g.mute())
-	}
-	wait := time.Duration(0)
-	for _, i := range s.all() {
-		if !i.gone() && len(i.ports) > 0 {
-			wait = max(wait, min(i.drain, s.Farewell))
-		}
-	}
-	s.Logger.InfoContext(ctx, "ending", slog.Duration("after", wait))
-	over := time.After(wait)
-	for {
-		select {
-		case <-over:
-			return err
-		case <-ctx.Done():
-			return err
-		case <-signals.End:
-			return err
-		case sig := <-signals.Ask:
-			if sig == syscall.SIGUSR1 {
-				s.signal(syscall.SIGUSR1)
-			}
-		}
-	}
-}
-
-// endFollowed ends those that drain, so that their sockets can be used again.
-func (s *Supervisor) endFollowed(ctx context.Context) {
-	s.Logger.WarnContext(ctx, "too many open files; those that drain are ended", slog.Int("number", len(s.followed)))
-	s.end(ctx, s.followed)
-	s.followed = nil
-}
-
-// endAll ends every nginx.
-func (s *Supervisor) endAll(ctx context.Context) {
-	s.end(ctx, s.all())
-	if s.current != nil {
-		_ = os.Remove(s.store.Socket(s.current.generation))
-	}
-}
-
-// end ends instances and waits for them.
-func (s *Supervisor) end(ctx context.Context, instances []*instance) {
-	for _, i := range instances {
-		i.end(time.Now())
-	}
-	for _, i := range instances {
-		select {
-		case <-i.exited:
-		case <-time.After(time.Until(i.ending.Add(endTimeout))):
-			i.kill()
-			<-i.exited
-		}
-		s.bury(ctx, i)
-	}
 }

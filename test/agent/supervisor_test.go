@@ -7,11 +7,14 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/nginx-stream/tcpingress/agent/generation"
 	"github.com/nginx-stream/tcpingress/agent/nginx"
 	"github.com/nginx-stream/tcpingress/cli"
+	"github.com/nginx-stream/tcpingress/hooks/tcpingress/l4"
 	"github.com/nginx-stream/tcpingress/hooks/tcpingress/render/nginx/bundle"
 )
 
@@ -71,4 +74,28 @@ func (r *rig) killUDP() {
 
 func (r *rig) udpProcesses() nginx.Processes {
 	return nginx.Processes{PIDFile: filepath.Join(r.shared, bundle.UDPDir, bundle.PIDFile), Proc: "/proc", Supervised: true}
+}
+
+// The files of what ran are gone, since the agent had something else follow it.
+func TestWhatIsLinkedTakesThePlaceOfWhatIsGone(t *testing.T) {
+	r := newRig(t)
+	table := l4.Table{rule(l4.UDP, freePort(t), echoUDP(t), "dns")}
+	r.start(table)
+	live := r.udpStatus().Live
+	r.endAgent()
+	table = append(table, rule(l4.UDP, freePort(t), echoUDP(t), "other"))
+	_, files := generation.Split(r.files(table))
+	store := generation.Store{Dir: filepath.Join(r.shared, bundle.UDPDir)}
+	next, err := generation.New(&bundle.Index{}, files, &generation.Pod{SharedDir: store.Dir, LoadModules: r.options.LoadModules, ResolvConf: "nameserver 127.0.0.1"})
+	require.NoError(t, err)
+	require.NoError(t, store.Write(next))
+	require.NoError(t, store.Link(next.Name))
+	require.NoError(t, store.Clean(next.Name))
+	require.Error(t, ask(dialUDP(t, int(table[1].Port)), "question", 100*time.Millisecond), "it was not asked to follow")
+	require.NotEqual(t, live, next.Name)
+	require.NoError(t, syscall.Kill(-r.udpMaster(), syscall.SIGKILL))
+	r.eventually("it serves what is linked", func() bool {
+		return ask(dialUDP(t, int(table[1].Port)), "question", 100*time.Millisecond) == nil
+	})
+	require.NoError(t, asked(t, int(table[0].Port), "question"))
 }

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/net/dns/dnsmessage"
 )
@@ -20,6 +21,7 @@ type DNS struct {
 	mu         sync.Mutex
 	services   map[string][]netip.Addr
 	questions  map[string]int
+	delay      time.Duration
 }
 
 // NewDNS starts a server on a free port.
@@ -55,6 +57,13 @@ func (d *DNS) Set(service string, addresses ...string) {
 	}
 }
 
+// Delay lets it take its time for each answer from now on.
+func (d *DNS) Delay(delay time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.delay = delay
+}
+
 // Questions tells how often the name was asked for: "redis.data.svc.cluster.local.".
 func (d *DNS) Questions(name string) int {
 	d.mu.Lock()
@@ -71,7 +80,10 @@ func (d *DNS) serve() {
 			return
 		}
 		if answer := d.answer(packet[:n]); answer != nil {
-			_, _ = d.connection.WriteTo(answer, client)
+			d.mu.Lock()
+			delay := d.delay
+			d.mu.Unlock()
+			time.AfterFunc(delay, func() { _, _ = d.connection.WriteTo(answer, client) })
 		}
 	}
 }
