@@ -90,6 +90,7 @@ func TestBrokenConfigurationIsRefused(t *testing.T) {
 }
 
 func TestTakenPortIsRefused(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.options.AnswerTimeout = 4 * time.Second
 	r.options.Retry = 500 * time.Millisecond

@@ -50,7 +50,7 @@ func streamsUDP(t *testing.T, answers int, pause time.Duration) int {
 // A backend that goes on to send is not cut off, however much longer than the idle
 // timeout that takes; after it is silent, its nginx ends.
 func TestStreamOfAnswersOutlivesChanges(t *testing.T) {
-	t.Parallel() // it waits most of the time
+	t.Parallel()
 	r := newRig(t)
 	const answers, pause = 130, 50 * time.Millisecond
 	table := l4.Table{rule(l4.UDP, freePort(t), streamsUDP(t, answers, pause), "game")}
@@ -76,7 +76,7 @@ func TestStreamOfAnswersOutlivesChanges(t *testing.T) {
 
 // How long a session might be silent is of no interest to an nginx that has none.
 func TestNginxWithoutSessionsEnds(t *testing.T) {
-	t.Parallel() // it waits most of the time
+	t.Parallel()
 	r := newRig(t)
 	table := l4.Table{rule(l4.UDP, freePort(t), echoUDP(t), "dns")}
 	table[0].IdleTimeout = time.Hour

@@ -33,6 +33,7 @@ func (r *rig) servedByOne(port int, backend *hearing) {
 
 // The supervisor is killed before its nginx has written down its pid.
 func TestSupervisorThatIsKilledWhileItStartsNginx(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	before, after := newHearing(t), newHearing(t)
 	table := l4.Table{rule(l4.UDP, freePort(t), before.port, "dns")}
@@ -71,6 +72,7 @@ func TestSupervisorThatIsKilledWhileItStartsNginx(t *testing.T) {
 
 // Workers outlive a master that is killed, if nobody is there to end them.
 func TestWorkersThatAreLeftOver(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	before, after := newHearing(t), newHearing(t)
 	table := l4.Table{rule(l4.UDP, freePort(t), before.port, "dns")}
@@ -115,6 +117,7 @@ func TestPIDThatIsSomebodyElses(t *testing.T) {
 
 // A port can be shared with somebody else. Its sockets would have numbers that are ours.
 func TestPortOfUDPThatSomebodyShares(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	backend := newHearing(t)
 	table := l4.Table{rule(l4.UDP, freePort(t), backend.port, "dns")}
@@ -134,6 +137,7 @@ func TestPortOfUDPThatSomebodyShares(t *testing.T) {
 
 // One that begins while another ends has the pid file in its place.
 func TestSupervisorBeginsWhileAnotherEnds(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	table := l4.Table{rule(l4.UDP, freePort(t), newHearing(t).port, "dns")}
 	table[0].IdleTimeout = time.Second

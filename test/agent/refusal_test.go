@@ -18,6 +18,7 @@ import (
 
 // Both pass "nginx -t", and nginx tells of them only in its log.
 func TestWhatOnlyAReloadFindsOutIsRefused(t *testing.T) {
+	t.Parallel()
 	zone := func(key string) func(map[string]string) {
 		return func(files map[string]string) {
 			main := files[bundle.MainFile]
@@ -97,6 +98,7 @@ func TestAgentThatEndedHalfWayIsFollowed(t *testing.T) {
 }
 
 func TestNginxThatDoesNotStartGetsWhatWasGood(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.options.AnswerTimeout = 4 * time.Second
 	backend, first, second := echoTCP(t), freePort(t), freePort(t)

@@ -123,6 +123,7 @@ func TestNginxThatEndsIsNotReady(t *testing.T) {
 
 // Nothing is there to go back to. What keeps nginx from starting can be read.
 func TestNginxThatNeverStartedSaysWhy(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	backend, port := echoTCP(t), freePort(t)
 	taken, err := net.Listen("tcp", ":"+strconv.Itoa(port))
@@ -147,6 +148,7 @@ func TestNginxThatNeverStartedSaysWhy(t *testing.T) {
 }
 
 func TestRefusedGenerationsLeaveNothing(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.options.AnswerTimeout = 3 * time.Second
 	backend, first, second := echoTCP(t), freePort(t), freePort(t)

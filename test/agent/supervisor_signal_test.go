@@ -21,6 +21,7 @@ import (
 
 // Whoever asks for another nginx all the time does not keep it from ending.
 func TestSignalToEndIsNotLost(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	table := l4.Table{rule(l4.UDP, freePort(t), newHearing(t).port, "dns")}
 	table[0].IdleTimeout = time.Second
@@ -81,6 +82,7 @@ func TestKilledNginxForUDPIsFollowed(t *testing.T) {
 
 // A refused generation leaves nothing.
 func TestSocketOfARefusedGenerationIsRemoved(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.options.AnswerTimeout = 6 * time.Second
 	table := l4.Table{rule(l4.UDP, freePort(t), newHearing(t).port, "dns")}
@@ -100,6 +102,7 @@ func TestSocketOfARefusedGenerationIsRemoved(t *testing.T) {
 
 // One nginx has more workers than old ones may live. Nobody loses an answer by that.
 func TestMoreWorkersThanOldOnesMayLive(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.config.Workers, r.config.MaxOldWorkers = 4, 2
 	backend := newHearing(t)

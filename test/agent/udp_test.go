@@ -112,6 +112,7 @@ func TestSessionOfUDPHasOneWorker(t *testing.T) {
 }
 
 func TestPortOfUDPThatIsTakenIsRefused(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.options.Retry = 500 * time.Millisecond
 	backend, tcp := newHearing(t), echoTCP(t)
@@ -139,6 +140,7 @@ func TestPortOfUDPThatIsTakenIsRefused(t *testing.T) {
 
 // The configuration before is back while the nginx that had it first still drains.
 func TestEarlierConfigurationOfUDPIsBack(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	backend := newHearing(t)
 	table := l4.Table{rule(l4.UDP, freePort(t), backend.port, "dns")}
@@ -181,6 +183,7 @@ func TestNginxForUDPThatIsKilled(t *testing.T) {
 }
 
 func TestSupervisorThatIsKilledLeavesNothing(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	backend := newHearing(t)
 	table := l4.Table{rule(l4.UDP, freePort(t), backend.port, "dns")}
@@ -206,6 +209,7 @@ func TestSupervisorThatIsKilledLeavesNothing(t *testing.T) {
 }
 
 func TestOldNginxForUDPAreBounded(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.config.MaxOldWorkers = 2
 	backend := newHearing(t)
@@ -225,6 +229,7 @@ func TestOldNginxForUDPAreBounded(t *testing.T) {
 
 // What is asked before the end is answered.
 func TestSupervisorEnds(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	backend := newHearing(t)
 	table := l4.Table{rule(l4.UDP, freePort(t), backend.port, "dns"), rule(l4.TCP, freePort(t), echoTCP(t), "web")}
@@ -290,6 +295,7 @@ func TestManyListenersOfUDP(t *testing.T) {
 // Each nginx that drains has sockets of its own. When there can be no more, those that
 // drain have to go; when one alone wants too many, it is refused.
 func TestTooManyOpenFiles(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	backend := newHearing(t)
 	var table l4.Table
