@@ -13,6 +13,7 @@ import (
 
 	"github.com/nginx-stream/tcpingress/agent/bundledir"
 	"github.com/nginx-stream/tcpingress/agent/generation"
+	"github.com/nginx-stream/tcpingress/agent/kernel"
 	"github.com/nginx-stream/tcpingress/agent/nginx"
 	"github.com/nginx-stream/tcpingress/hooks/tcpingress/l4"
 	"github.com/nginx-stream/tcpingress/hooks/tcpingress/render/nginx/bundle"
@@ -60,6 +61,8 @@ type keeper struct {
 	linkedAt time.Time
 	// ran is where the error log stood when nginx was last seen running.
 	ran nginx.Mark
+	// ipv4Only is whether the kernel has no IPv6.
+	ipv4Only bool
 	// mounted is the name of what is mounted, "" as long as it cannot be used.
 	mounted string
 }
@@ -75,6 +78,7 @@ func newKeeper(o Options, protocol l4.Protocol, status *statusBox, onLive func(*
 		onLive:         onLive,
 		reloadInterval: defaultReloadInterval,
 		maxOldWorkers:  defaultMaxOldWorkers,
+		ipv4Only:       !kernel.HasIPv6(),
 	}
 	if protocol == l4.UDP {
 		k.dir = filepath.Join(o.SharedDir, bundle.UDPDir)
@@ -95,6 +99,9 @@ func (k *keeper) takeUp(ctx context.Context) error {
 	}
 	if err := os.MkdirAll(filepath.Dir(k.errorLog.Path), 0o755); err != nil {
 		return fmt.Errorf("making directory of logs: %w", err)
+	}
+	if k.ipv4Only {
+		k.Logger.WarnContext(ctx, "the kernel has no IPv6; nginx listens on IPv4 only")
 	}
 	k.ran = k.errorLog.End()
 	if k.master = k.processes.Master(); k.master == 0 {
@@ -185,7 +192,7 @@ func (k *keeper) readSet() (*generation.Generation, *bundledir.Set, error) {
 	if err != nil && len(set.Resolvers) == 0 {
 		return nil, nil, fmt.Errorf("reading resolv.conf: %w", err)
 	}
-	pod := generation.Pod{SharedDir: k.dir, LoadModules: k.LoadModules, ResolvConf: string(resolvConf)}
+	pod := generation.Pod{SharedDir: k.dir, LoadModules: k.LoadModules, ResolvConf: string(resolvConf), IPv4Only: k.ipv4Only}
 	mine, udp := generation.Split(set.Contents)
 	if k.protocol == l4.UDP {
 		mine = udp

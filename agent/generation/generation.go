@@ -31,6 +31,8 @@ type Pod struct {
 	LoadModules []string
 	// ResolvConf is the content of the pod's /etc/resolv.conf.
 	ResolvConf string
+	// IPv4Only is whether the kernel has no IPv6.
+	IPv4Only bool
 }
 
 // Generation is files for nginx.
@@ -60,7 +62,7 @@ func Split(contents map[string]string) (tcp, udp map[string]string) {
 
 // New adds the pod's own files to those for one of the two.
 func New(index *bundle.Index, contents map[string]string, pod *Pod) (*Generation, error) {
-	resolver, err := resolverConf(index, pod.ResolvConf)
+	resolver, err := resolverConf(index, pod)
 	if err != nil {
 		return nil, err
 	}
@@ -69,12 +71,29 @@ func New(index *bundle.Index, contents map[string]string, pod *Pod) (*Generation
 		modules.WriteString("load_module " + quote(path) + ";\n")
 	}
 	g := &Generation{Files: maps.Clone(contents)}
+	if pod.IPv4Only {
+		for name, text := range g.Files {
+			g.Files[name] = withoutIPv6(text)
+		}
+	}
 	g.Files[bundle.ModulesFile] = modules.String()
 	g.Files[bundle.ResolverFile] = resolver
 	g.Name = name(g.Files)
 	socket := filepath.Join(pod.SharedDir, bundle.GenerationSocket(g.Name))
 	g.Files[bundle.GenerationFile] = fmt.Sprintf("server {\n    listen %s;\n    access_log off;\n    return %s;\n}\n", quote("unix:"+socket), g.Name)
 	return g, nil
+}
+
+// withoutIPv6 leaves out what a kernel without IPv6 cannot listen on: nginx would not
+// start.
+func withoutIPv6(text string) string {
+	var kept strings.Builder
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(strings.TrimLeft(line, " "), bundle.ListenIPv6) {
+			kept.WriteString(line)
+		}
+	}
+	return kept.String()
 }
 
 // name writes the length before each text, so that no two sets read the same.
@@ -86,7 +105,7 @@ func name(files map[string]string) string {
 	return hex.EncodeToString(sum.Sum(nil))[:nameLength]
 }
 
-func resolverConf(index *bundle.Index, resolvConf string) (string, error) {
+func resolverConf(index *bundle.Index, pod *Pod) (string, error) {
 	timeout := index.ResolverTimeout
 	if timeout == "" {
 		timeout = defaultResolverTimeout
@@ -97,7 +116,7 @@ func resolverConf(index *bundle.Index, resolvConf string) (string, error) {
 	}
 	servers := index.Resolvers
 	if len(servers) == 0 {
-		servers = nameservers(resolvConf)
+		servers = nameservers(pod.ResolvConf)
 	}
 	if len(servers) == 0 {
 		return "", errors.New("no DNS server is known: neither does the class name one in spec.nginx.resolvers, nor the pod's resolv.conf")
@@ -109,6 +128,9 @@ func resolverConf(index *bundle.Index, resolvConf string) (string, error) {
 			return "", err
 		}
 		addresses = append(addresses, address)
+	}
+	if pod.IPv4Only {
+		addresses = append(addresses, "ipv6=off")
 	}
 	return fmt.Sprintf("resolver %s;\nresolver_timeout %dms;\n", strings.Join(addresses, " "), limit.Milliseconds()), nil
 }

@@ -23,6 +23,18 @@ func TestNew(t *testing.T) {
 	assert.Regexp(t, "^[0-9a-f]{16}$", got.Name)
 }
 
+func TestWithoutIPv6(t *testing.T) {
+	files := map[string]string{"nginx.conf": "# listen [::]:1\nserver {\n    listen 1;\n    listen [::]:1;\n}\nserver {\n    listen 2 udp reuseport;\n    listen [::]:2 udp reuseport;\n}"}
+	got, err := New(&bundle.Index{}, files, &Pod{SharedDir: "/run", ResolvConf: "nameserver 10.96.0.10\n", IPv4Only: true})
+	require.NoError(t, err)
+	assert.Equal(t, "# listen [::]:1\nserver {\n    listen 1;\n}\nserver {\n    listen 2 udp reuseport;\n}", got.Files["nginx.conf"])
+	assert.Equal(t, "resolver 10.96.0.10 ipv6=off;\nresolver_timeout 2000ms;\n", got.Files["resolver.conf"])
+	with, err := New(&bundle.Index{}, files, &Pod{SharedDir: "/run", ResolvConf: "nameserver 10.96.0.10\n"})
+	require.NoError(t, err)
+	assert.NotEqual(t, with.Name, got.Name)
+	assert.Equal(t, files["nginx.conf"], with.Files["nginx.conf"])
+}
+
 func TestSplit(t *testing.T) {
 	tcp, udp := Split(map[string]string{"nginx.conf": "a", "servers-03.conf": "b", "udp.conf": "c", "udp-03.conf": "d"})
 	assert.Equal(t, map[string]string{"nginx.conf": "a", "servers-03.conf": "b"}, tcp)
@@ -79,7 +91,7 @@ func TestResolver(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := resolverConf(&tc.index, tc.resolvConf)
+			got, err := resolverConf(&tc.index, &Pod{ResolvConf: tc.resolvConf})
 			if tc.wantErr != "" {
 				assert.ErrorContains(t, err, tc.wantErr)
 				return

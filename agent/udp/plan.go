@@ -23,6 +23,8 @@ type plan struct {
 	config  string
 	workers int
 	ports   []uint16
+	// ipv6 is whether the ports are open for IPv6, too.
+	ipv6 bool
 	// resolvers are the DNS servers that each worker asks, from one socket for each.
 	resolvers []netip.AddrPort
 	// resolverTimeout is how long a session may be without a socket of its own, while its
@@ -57,6 +59,7 @@ func (p *plan) read(text string) {
 			}
 			continue
 		}
+		p.ipv6 = p.ipv6 || strings.HasPrefix(strings.TrimLeft(line, " "), bundle.ListenIPv6)
 		name, value, _ := strings.Cut(strings.TrimSuffix(strings.TrimSpace(line), ";"), " ")
 		switch name {
 		case "worker_processes":
@@ -85,4 +88,13 @@ func parseResolver(text string) (netip.AddrPort, bool) {
 	const dns = 53
 	ip, err := netip.ParseAddr(strings.Trim(text, "[]"))
 	return netip.AddrPortFrom(ip.Unmap(), dns), err == nil
+}
+
+// addresses are those that a port is open on.
+func (p *plan) addresses(port uint16) []address {
+	addresses := []address{{port: port}}
+	if p.ipv6 {
+		addresses = append(addresses, address{v6: true, port: port})
+	}
+	return addresses
 }

@@ -38,13 +38,13 @@ func TestReadPlan(t *testing.T) {
 	}{
 		"nothing":           {want: plan{workers: 1}},
 		"TCP is not for us": {table: l4.Table{listener(l4.TCP, 53, 0)}, want: plan{workers: 1}},
-		"a port":            {table: l4.Table{listener(l4.UDP, 53, 0)}, want: plan{workers: 2, ports: []uint16{53}}},
-		"ports":             {table: l4.Table{listener(l4.UDP, 53, 0), listener(l4.UDP, 54, 0)}, want: plan{workers: 2, ports: []uint16{53, 54}}},
+		"a port":            {table: l4.Table{listener(l4.UDP, 53, 0)}, want: plan{workers: 2, ipv6: true, ports: []uint16{53}}},
+		"ports":             {table: l4.Table{listener(l4.UDP, 53, 0), listener(l4.UDP, 54, 0)}, want: plan{workers: 2, ipv6: true, ports: []uint16{53, 54}}},
 		"a range has all its ports": {
 			table: l4.Table{listener(l4.UDP, 65533, 65535)},
-			want:  plan{workers: 2, ports: []uint16{65533, 65534, 65535}},
+			want:  plan{workers: 2, ipv6: true, ports: []uint16{65533, 65534, 65535}},
 		},
-		"many ports, and few workers": {table: l4.Table{listener(l4.UDP, 1000, 5600)}, want: plan{workers: 1, ports: many}},
+		"many ports, and few workers": {table: l4.Table{listener(l4.UDP, 1000, 5600)}, want: plan{workers: 1, ipv6: true, ports: many}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -154,8 +154,7 @@ func (s *Supervisor) launch(p *plan) (*instance, error) {
 		return nil, errors.Join(err, s.release(&instance{seats: seats}))
 	}
 	for _, port := range p.ports {
-		for _, v6 := range []bool{false, true} {
-			a := address{v6: v6, port: port}
+		for _, a := range p.addresses(port) {
 			g := s.groups[a]
 			if g == nil {
 				g = &group{address: a}

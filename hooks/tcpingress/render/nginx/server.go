@@ -108,7 +108,7 @@ func (b *block) listen(l *l4.Listener, ports string) {
 		options += " proxy_protocol"
 	}
 	b.line("listen " + ports + options)
-	b.line("listen [::]:" + ports + options)
+	b.line(bundle.ListenIPv6 + ports + options)
 }
 
 // clients says who may connect, and how often.

@@ -30,6 +30,10 @@ const (
 	GenerationFile = "generation.conf"
 )
 
+// ListenIPv6 begins each line that opens a port for IPv6, besides one for IPv4 before it.
+// The agent leaves these lines out where the kernel has no IPv6.
+const ListenIPv6 = "listen [::]:"
+
 // Places in the pod. Everything is below the directory that the agent and nginx
 // share, so that a test can have several of them.
 const (
