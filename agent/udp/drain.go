@@ -93,7 +93,9 @@ func (s *Supervisor) bury(ctx context.Context, i *instance) {
 func (s *Supervisor) farewell(ctx context.Context, signals Signals) error {
 	var err error
 	for _, g := range s.groups {
-		err = errors.Join(err, g.mute())
+		if !s.alone {
+			err = errors.Join(err, g.mute())
+		}
 	}
 	began := time.Now()
 	if s.current != nil {

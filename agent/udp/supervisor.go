@@ -35,7 +35,9 @@ type Supervisor struct {
 	// followed are those before, the oldest first.
 	followed []*instance
 	census   census
-	number   int
+	// alone is whether one nginx has to end before the next begins.
+	alone  bool
+	number int
 	// tried is the generation that was taken up last, whether or not it is served.
 	tried string
 	// retryAt is when a current that died is started again at the earliest.
@@ -60,7 +62,8 @@ func (s *Supervisor) Run(ctx context.Context, signals Signals) (err error) {
 	}
 	defer func() { err = errors.Join(err, unlock(pid)) }()
 	if err := canSteer(); err != nil {
-		return err
+		s.alone = true
+		s.Logger.WarnContext(ctx, "each change of UDP ends the nginx before, and the answers that it waits for are lost", slog.Any("error", err))
 	}
 	if err := killOrphans(ctx, &s.Options); err != nil {
 		return err
@@ -121,6 +124,11 @@ func (s *Supervisor) start(ctx context.Context, p *plan) error {
 	began := time.Now()
 	if s.current != nil && s.current.gone() {
 		s.bury(ctx, s.current) // what waits for it goes to the next
+	}
+	if s.alone {
+		if err := s.makeWay(ctx, p); err != nil {
+			return err
+		}
 	}
 	next, err := s.launch(p)
 	if err != nil {
@@ -187,7 +195,9 @@ func (s *Supervisor) launch(p *plan) (*instance, error) {
 func (s *Supervisor) steer(i *instance) error {
 	var err error
 	for _, g := range s.groups {
-		if chair := i.seats[g]; chair != nil {
+		if s.alone {
+			g.chosen = i.seats[g]
+		} else if chair := i.seats[g]; chair != nil {
 			err = errors.Join(err, g.choose(chair))
 		} else {
 			err = errors.Join(err, g.mute())

@@ -16,6 +16,7 @@ const podUser = 101
 
 // Nothing of it needs more than a pod of the standard "restricted" may do.
 func TestAsInThePod(t *testing.T) {
+	t.Parallel()
 	if os.Getuid() != 0 {
 		t.Skip("all tests of this package run without root already")
 	}
@@ -27,7 +28,7 @@ func TestAsInThePod(t *testing.T) {
 	copyTo(t, binary)
 	cmd := exec.CommandContext(t.Context(), binary, "-test.short", "-test.v",
 		"-test.run=^(TestChangeIsLive|TestTakenPortIsRefused|TestKilledNginxIsMetAgain|TestNginxForUDPThatIsKilled|TestNoAnswerIsLostByPortsThatChange|TestSupervisorEnds)$")
-	cmd.Env = append(os.Environ(), "TMPDIR="+dir, "HOME="+dir)
+	cmd.Env = append(os.Environ(), "TMPDIR="+dir, "HOME="+dir, otherPorts())
 	// Another user than root has no capability after exec.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: podUser, Gid: podUser}}
 	out, err := cmd.CombinedOutput()

@@ -305,8 +305,29 @@ func freePort(t *testing.T) int {
 // ports are handed out once each.
 var ports = struct { //nolint:gochecknoglobals // the tests of this package share the ports of one machine
 	sync.Mutex
-	next int
-}{next: 21000 + os.Getpid()%50*200}
+	next, others int
+}{next: firstPort()}
+
+// firstPorts is the environment variable that names the first port to a process that
+// runs tests of this package beside others.
+const firstPorts = "TEST_PORTS_FROM"
+
+// firstPort differs from that of another process, most likely, or as it was told.
+func firstPort() int {
+	if n, err := strconv.Atoi(os.Getenv(firstPorts)); err == nil {
+		return n
+	}
+	return 21000 + os.Getpid()%20*200
+}
+
+// otherPorts is the environment of a process whose ports are nobody's here.
+func otherPorts() string {
+	ports.Lock()
+	defer ports.Unlock()
+	ports.others++
+	const first, each = 27000, 500
+	return firstPorts + "=" + strconv.Itoa(first+ports.others*each)
+}
 
 // echoTCP serves a TCP echo and gives its port.
 func echoTCP(t *testing.T) int {

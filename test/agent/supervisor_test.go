@@ -20,13 +20,15 @@ import (
 )
 
 // TestMain lets the binary of the tests be the command that is the supervisor of nginx
-// for UDP, and the one that takes IPv6 away.
+// for UDP, and those that take something of the kernel away.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "nginx-udp" {
 		os.Exit(cli.Run(context.Background(), os.Args, cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 	}
-	if len(os.Args) > 2 && os.Args[1] == withoutIPv6 {
-		panic(runWithoutIPv6(os.Args[2:]))
+	if len(os.Args) > 2 {
+		if lack, ok := lesserKernels(os.Args[1]); ok {
+			panic(lack.run(os.Args[2:]))
+		}
 	}
 	// Those that can run beside others wait most of the time.
 	if err := flag.Set("test.parallel", "8"); err != nil {
