@@ -143,8 +143,11 @@ func (k *keeper) step(ctx context.Context) error {
 		return err
 	}
 	if k.wanted != nil && !k.status.get().Quitting && !time.Now().Before(k.lastReload.Add(k.reloadInterval)) {
-		if err := k.apply(ctx, k.wanted); err != nil {
+		name := k.wanted.Name
+		if err := k.apply(ctx, k.wanted); ctx.Err() != nil {
 			return err
+		} else if err != nil {
+			k.refuse(ctx, name, err.Error()) // such as that the disk is full
 		}
 	}
 	if err := k.boundOldWorkers(ctx); err != nil {

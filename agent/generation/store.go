@@ -59,6 +59,7 @@ func (s Store) Write(g *Generation) error {
 	}
 	for name, content := range g.Files {
 		if err := os.WriteFile(filepath.Join(draft, name), []byte(content), 0o644); err != nil {
+			_ = os.RemoveAll(draft) // where there is no room, it takes some
 			return fmt.Errorf("writing generation: %w", err)
 		}
 	}

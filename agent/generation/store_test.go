@@ -38,6 +38,9 @@ func TestStore(t *testing.T) {
 	assert.NoDirExists(t, s.Path("c.unfinished"))
 	assert.Equal(t, "b", s.Linked())
 
+	require.ErrorContains(t, s.Write(&Generation{Name: "d", Files: map[string]string{"x": "", "no/directory": ""}}), "writing generation")
+	assert.NoDirExists(t, s.Path("d.unfinished"), "what it would take of the room is given back")
+
 	require.NoError(t, s.Clean())
 	assert.Empty(t, s.Linked(), "a link to nothing is none")
 }

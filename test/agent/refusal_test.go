@@ -3,6 +3,7 @@ package agent
 import (
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/nginx-stream/tcpingress/agent"
 	"github.com/nginx-stream/tcpingress/hooks/tcpingress/l4"
 	"github.com/nginx-stream/tcpingress/hooks/tcpingress/render/nginx/bundle"
 )
@@ -118,6 +120,35 @@ func TestNginxThatDoesNotStartGetsWhatWasGood(t *testing.T) {
 	r.startNginx()
 	r.eventually("it is live", func() bool { return r.status().Live == live })
 	require.NoError(t, says(first, "hello"))
+}
+
+// What keeps a configuration from being written is told, and it is tried again.
+func TestConfigurationThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.options.Retry = 300 * time.Millisecond
+	table := l4.Table{rule(l4.UDP, freePort(t), echoUDP(t), "dns"), rule(l4.TCP, freePort(t), echoTCP(t), "web")}
+	r.start(table)
+	before := r.udpStatus().Live
+	for _, dir := range []string{r.shared, filepath.Join(r.shared, bundle.UDPDir)} {
+		require.NoError(t, os.MkdirAll(filepath.Join(dir, "conf.unfinished", "in the way"), 0o755))
+	}
+	table = append(table, rule(l4.UDP, freePort(t), echoUDP(t), "second"), rule(l4.TCP, freePort(t), echoTCP(t), "second"))
+	r.show(r.files(table))
+	r.eventually("it is told", func() bool { return r.status().Refused != nil && r.udpStatus().Refused != nil })
+	for _, s := range []agent.Status{r.status(), r.udpStatus()} {
+		assert.Regexp(t, "^removing unfinished link: .*directory not empty$", s.Refused.Reason)
+	}
+	assert.Equal(t, before, r.udpStatus().Live)
+	code, body := r.get("/readyz")
+	assert.Equal(t, http.StatusOK, code, body)
+	for _, dir := range []string{r.shared, filepath.Join(r.shared, bundle.UDPDir)} {
+		require.NoError(t, os.RemoveAll(filepath.Join(dir, "conf.unfinished")))
+	}
+	r.eventually("it is live", func() bool {
+		return r.status().Refused == nil && r.udpStatus().Refused == nil && ask(dialUDP(t, int(table[2].Port)), "question", 100*time.Millisecond) == nil
+	})
+	require.NoError(t, says(int(table[3].Port), "hello"))
 }
 
 func TestFirstConfigurationIsBroken(t *testing.T) {

@@ -353,8 +353,8 @@ func TestRangeOfUDP(t *testing.T) {
 	}
 }
 
-// Every change edits the port that is asked, too, and there are several workers and both
-// versions of IP.
+// Every change edits the port that is asked, too, and the number of workers changes, with
+// both versions of IP.
 func TestNoAnswerIsLostByPortsThatChange(t *testing.T) {
 	r := newRig(t)
 	r.config.Workers = 3
@@ -384,6 +384,7 @@ func TestNoAnswerIsLostByPortsThatChange(t *testing.T) {
 		changes = 15
 	}
 	for i := range changes {
+		r.config.Workers = 1 + (i/3)%3
 		r.change(tableOf(i + 1))
 		time.Sleep(50 * time.Millisecond)
 	}
