@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -40,6 +41,9 @@ So do classes that cannot be used, annotations that cannot be read, and rules
 whose Service does not fit. That a Service does not exist is told only where the
 files hold other Services of its namespace: else it is taken to be elsewhere.
 
+What cannot be read, or is of a class that is in none of the files, is told beside
+that; the rest is checked without it.
+
 Exit code 0: nothing found. 1: something found. 2: something could not be read.`,
 		Example: `  tcpingress lint -f class.yaml -f deploy/`,
 		Args:    cobra.NoArgs,
@@ -55,22 +59,28 @@ Exit code 0: nothing found. 1: something found. 2: something could not be read.`
 }
 
 func lint(o *lintOptions, stdin io.Reader, stdout, stderr io.Writer) error {
-	in, err := read(o.files, o.recursive, stdin, stderr)
-	if err != nil {
-		return err
+	in, unread := read(o.files, o.recursive, stdin, stderr)
+	if unread != nil && (in == nil || len(in.sources) == 0) {
+		return unread
 	}
 	if len(in.sources) == 0 {
 		return fmt.Errorf("there is nothing to check in %s: no file there holds an object of these kinds; folders in a folder are read with -R", strings.Join(o.files, ", "))
 	}
 	entries, err := simulated(in)
 	if err != nil {
+		return errors.Join(unread, err)
+	}
+	found, err := findings(in, entries)
+	if err != nil {
 		return err
 	}
-	found := findings(in, entries)
 	for i := range found {
 		if _, err := fmt.Fprintln(stdout, found[i].String()); err != nil {
 			return err
 		}
+	}
+	if err := errors.Join(unread, checkClasses(in), checkDefaultClass(in, entries)); err != nil {
+		return err
 	}
 	if len(found) > 0 {
 		return &findingsError{count: len(found)}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -45,7 +46,7 @@ type linter struct {
 }
 
 // findings gives them in the order of file and line.
-func findings(in *input, entries []simulate.Entry) []finding {
+func findings(in *input, entries []simulate.Entry) ([]finding, error) {
 	l := &linter{in: in, entries: entries}
 	for _, e := range entries {
 		switch e.Object.GetKind() {
@@ -57,10 +58,13 @@ func findings(in *input, entries []simulate.Entry) []finding {
 			l.service(e.Object)
 		}
 	}
+	if err := l.values(); err != nil {
+		return nil, err
+	}
 	slices.SortStableFunc(l.found, func(a, b finding) int {
 		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.line, b.line))
 	})
-	return l.found
+	return l.found, nil
 }
 
 // add notes a finding at a path of the source.
@@ -71,7 +75,7 @@ func (l *linter) add(o *unstructured.Unstructured, rule, reason, message string,
 	}
 	l.found = append(l.found, finding{
 		file: s.file, line: s.lines.of(path...),
-		kind: o.GetKind(), object: name(o), rule: rule, reason: reason, message: message,
+		kind: o.GetKind(), object: s.name(o), rule: rule, reason: reason, message: message,
 	})
 }
 
@@ -90,8 +94,13 @@ func (l *linter) class(o *unstructured.Unstructured) {
 	if c := refused(class.Status.Conditions, crdv1.ConditionAccepted); c != nil {
 		l.add(o, "", c.Reason, c.Message, "spec")
 	}
-	if c := refused(class.Status.Conditions, crdv1.ConditionProgrammed); c != nil && c.Reason == crdv1.ReasonServiceShared {
-		l.add(o, "", c.Reason, c.Message, "spec", "provider")
+	if c := refused(class.Status.Conditions, crdv1.ConditionProgrammed); c != nil {
+		switch c.Reason {
+		case crdv1.ReasonServiceShared:
+			l.add(o, "", c.Reason, c.Message, "spec", "provider")
+		case crdv1.ReasonChildNotOwned:
+			l.add(o, "", c.Reason, c.Message, "spec")
+		}
 	}
 }
 
@@ -105,7 +114,7 @@ func (l *linter) ingress(o *unstructured.Unstructured) {
 	for i := range ingress.Status.Rules {
 		l.rule(o, &ingress, &ingress.Status.Rules[i])
 	}
-	if c := refused(ingress.Status.Conditions, crdv1.ConditionAccepted); c != nil && len(l.found) == before {
+	if c := refused(ingress.Status.Conditions, crdv1.ConditionAccepted); c != nil && c.Reason != crdv1.ReasonPending && len(l.found) == before {
 		l.add(o, "", c.Reason, c.Message, "spec")
 	}
 }
@@ -113,6 +122,9 @@ func (l *linter) ingress(o *unstructured.Unstructured) {
 func (l *linter) rule(o *unstructured.Unstructured, ingress *crdv1.TCPIngress, rule *crdv1.RuleStatus) {
 	path := []any{"spec", "rules", indexOfRule(&ingress.Spec, rule.Name)}
 	if c := refused(rule.Conditions, crdv1.ConditionAccepted); c != nil {
+		if c.Reason == crdv1.ReasonPending {
+			return // the class is not there or cannot be used, which is told
+		}
 		l.add(o, rule.Name, c.Reason, c.Message, path...)
 		return
 	}
@@ -152,4 +164,13 @@ func indexOfRule(spec *crdv1.TCPIngressSpec, ruleName string) int {
 		}
 	}
 	return 0
+}
+
+// name is that of the object in a finding at the source: one that is made up is told
+// by what it begins with.
+func (s *source) name(o *unstructured.Unstructured) string {
+	if s.prefix == "" {
+		return name(o)
+	}
+	return strings.TrimPrefix(o.GetNamespace()+"/", "/") + s.prefix + "*"
 }

@@ -35,6 +35,7 @@ func TestExitCodesOfFiles(t *testing.T) {
 		"lint wants the class":                  {"lint", strings.Replace(goodFile, "ClassName: nginx", "ClassName: other", 1), 2},
 		"lint cannot read":                      {"lint", goodFile + "  x: [", 2},
 		"lint cannot read beside what it finds": {"lint", strings.Replace(goodFile, "port: 6379", "port: 443\n    x: 1", 1), 2},
+		"render makes up no names":              {"render", strings.Replace(goodFile, "{name: redis,", "{", 1), 2},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -20,6 +20,8 @@ type input struct {
 	sources []source
 	// ignored counts objects of kinds that nobody here reads, by "apiVersion kind".
 	ignored map[string]int
+	// broken are the names of classes that are there, and cannot be read.
+	broken map[string]bool
 }
 
 // source is an object and where it was read.
@@ -27,6 +29,8 @@ type source struct {
 	object *unstructured.Unstructured
 	file   string
 	lines  lines
+	// prefix is that of the name that the API server will make up, if it is to.
+	prefix string
 }
 
 // at gives "file:line" of a path in the object, or of the next best one above it.
@@ -42,9 +46,10 @@ type loader struct {
 }
 
 // load reads all files. Whatever cannot be read is in the error, each with its
-// file and line, so that everything can be mended in one go.
+// file and line, so that everything can be mended in one go. What can be read is given
+// beside it.
 func (l *loader) load(names []string) (*input, error) {
-	in := &input{ignored: map[string]int{}}
+	in := &input{ignored: map[string]int{}, broken: map[string]bool{}}
 	var errs []error
 	for _, name := range names {
 		files, err := l.expand(name)
@@ -56,13 +61,22 @@ func (l *loader) load(names []string) (*input, error) {
 			errs = append(errs, l.loadFile(in, file))
 		}
 	}
-	if err := errors.Join(errs...); err != nil {
-		return nil, err
-	}
+	in.nameGenerated()
 	slices.SortFunc(in.sources, func(a, b source) int {
 		return cmp.Compare(simulate.Describe(a.object), simulate.Describe(b.object))
 	})
-	return in, in.checkTwice()
+	errs = append(errs, in.checkTwice())
+	return in, errors.Join(errs...)
+}
+
+// nameGenerated gives a name to each object that is to get one from the API server. They
+// are named in the order in which they are read; their line tells which is which.
+func (in *input) nameGenerated() {
+	for i := range in.sources {
+		if s := &in.sources[i]; s.prefix != "" {
+			s.object.SetName(fmt.Sprintf("%s%05d", s.prefix, i))
+		}
+	}
 }
 
 // expand gives the files of a folder, as kubectl does: those that end in .yaml,
@@ -118,16 +132,31 @@ func (l *loader) loadFile(in *input, name string) error {
 	return errors.Join(errs...)
 }
 
+// checkNamed refuses objects whose names only an API server can make up.
+func (in *input) checkNamed() error {
+	var errs []error
+	for i := range in.sources {
+		if s := &in.sources[i]; s.prefix != "" {
+			errs = append(errs, fmt.Errorf("%s: the %s has no metadata.name; what is made for it cannot be shown", s.at("metadata"), s.object.GetKind()))
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // checkTwice refuses an object that is declared twice: which one counts would
 // depend on the order of the files.
 func (in *input) checkTwice() error {
 	var errs []error
-	for i := 1; i < len(in.sources); i++ {
-		before, now := &in.sources[i-1], &in.sources[i]
-		if simulate.Describe(before.object) == simulate.Describe(now.object) {
-			errs = append(errs, fmt.Errorf("%s: %s is declared at %s already", now.at(), simulate.Describe(now.object), before.at()))
+	once := in.sources[:0]
+	for i := range in.sources {
+		now := &in.sources[i]
+		if n := len(once); n > 0 && simulate.Describe(once[n-1].object) == simulate.Describe(now.object) {
+			errs = append(errs, fmt.Errorf("%s: %s is declared at %s already", now.at(), simulate.Describe(now.object), once[n-1].at()))
+			continue
 		}
+		once = append(once, *now)
 	}
+	in.sources = once
 	return errors.Join(errs...)
 }
 

@@ -141,10 +141,10 @@ func (l *loader) loadItems(in *input, list source, items []any) error {
 }
 
 func (l *loader) add(in *input, s source, kind simulate.Kind) error {
-	if err := checkName(&s, kind); err != nil {
-		return err
-	}
-	if err := checkFields(&s); err != nil {
+	if err := errors.Join(checkName(&s, kind), checkFields(&s)); err != nil {
+		if kind.Kind == crdv1.KindTCPIngressClass {
+			in.broken[s.object.GetName()] = true
+		}
 		return err
 	}
 	switch {
@@ -162,8 +162,11 @@ func nameProblems(field, text string) []string {
 	if field == "namespace" && text == "" {
 		return nil
 	}
-	if field == "namespace" {
+	switch field {
+	case "namespace":
 		return validation.IsDNS1123Label(text)
+	case "generateName":
+		text += "x" // something comes after it
 	}
 	return validation.IsDNS1123Subdomain(text)
 }
@@ -172,10 +175,13 @@ func nameProblems(field, text string) []string {
 // YAML takes a bare n, no or off for a boolean.
 func checkName(s *source, kind simulate.Kind) error {
 	metadata, _ := s.object.Object["metadata"].(map[string]any)
-	if metadata["name"] == nil {
+	if metadata["name"] == nil && metadata["generateName"] == nil {
 		return fmt.Errorf("%s: the %s has no metadata.name", s.at(), kind.Kind)
 	}
-	for _, field := range []string{"name", "namespace"} {
+	if metadata["name"] == nil {
+		s.prefix = s.object.GetGenerateName()
+	}
+	for _, field := range []string{"name", "generateName", "namespace"} {
 		if value := metadata[field]; value != nil {
 			text, isString := value.(string)
 			if !isString {

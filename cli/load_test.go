@@ -82,7 +82,7 @@ func TestLoadRefuses(t *testing.T) {
 			want: "<stdin>:2: this is no Kubernetes object: apiVersion or kind is missing",
 		},
 		"an object without a name": {
-			text: "apiVersion: v1\nkind: Service\nmetadata: {generateName: a}\n",
+			text: "apiVersion: v1\nkind: Service\nmetadata: {namespace: a}\n",
 			want: "<stdin>:1: the Service has no metadata.name",
 		},
 		"all unknown fields, with their lines": {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -96,8 +97,14 @@ func render(o *renderOptions, stdin io.Reader, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if err := errors.Join(in.checkNamed(), checkClasses(in)); err != nil {
+		return err
+	}
 	entries, err := simulated(in)
 	if err != nil {
+		return err
+	}
+	if err := checkDefaultClass(in, entries); err != nil {
 		return err
 	}
 	v := newView(in, entries, o.only)
@@ -111,17 +118,15 @@ func render(o *renderOptions, stdin io.Reader, stdout, stderr io.Writer) error {
 	}
 }
 
-// read reads the files, and tells what in them it ignores.
+// read reads the files, and tells what in them it ignores. Beside an error it gives what
+// could be read.
 func read(files []string, recursive bool, stdin io.Reader, stderr io.Writer) (*input, error) {
 	l := &loader{kinds: slices.Concat(simulate.CoreKinds(), ourKinds()), stdin: stdin, recursive: recursive}
-	in, err := l.load(files)
-	if err != nil {
-		return nil, err
-	}
+	in, unread := l.load(files)
 	for _, kind := range slices.Sorted(maps.Keys(in.ignored)) {
 		if _, err := fmt.Fprintf(stderr, "ignored: %s (%d)\n", kind, in.ignored[kind]); err != nil {
 			return nil, err
 		}
 	}
-	return in, nil
+	return in, unread
 }

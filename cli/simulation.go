@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 
 	crdv1 "github.com/nginx-stream/tcpingress/crd/v1"
 	"github.com/nginx-stream/tcpingress/hooks/metacontroller/simulate"
+	"github.com/nginx-stream/tcpingress/hooks/tcpingress/validate"
 	"github.com/nginx-stream/tcpingress/manifests"
 )
 
@@ -29,9 +31,6 @@ func ourKinds() []simulate.Kind {
 
 // simulated runs the controllers of the manifests on the input until they settle.
 func simulated(in *input) ([]simulate.Entry, error) {
-	if err := checkClasses(in); err != nil {
-		return nil, err
-	}
 	cluster, err := newSimulation(in)
 	if err != nil {
 		return nil, err
@@ -44,8 +43,7 @@ func simulated(in *input) ([]simulate.Entry, error) {
 	if _, err := cluster.Settle(); err != nil {
 		return nil, err
 	}
-	entries := cluster.Entries()
-	return entries, checkDefaultClass(in, entries)
+	return cluster.Entries(), nil
 }
 
 func newSimulation(in *input) (*simulate.Cluster, error) {
@@ -118,9 +116,10 @@ func eachString(value any, f func(field, value string)) {
 	}
 }
 
-// checkClasses wants every class that a TCPIngress names.
+// checkClasses wants every class that a TCPIngress names. One whose name cannot be that
+// of a class is no matter of files.
 func checkClasses(in *input) error {
-	classes := map[string]bool{}
+	classes := maps.Clone(in.broken)
 	for i := range in.sources {
 		if o := in.sources[i].object; o.GetKind() == crdv1.KindTCPIngressClass {
 			classes[o.GetName()] = true
@@ -130,13 +129,13 @@ func checkClasses(in *input) error {
 	for i := range in.sources {
 		s := &in.sources[i]
 		class, field := classOf(s.object)
-		if class == "" || classes[class] {
+		if class == "" || classes[class] || !validate.IsClassName(class) {
 			continue
 		}
 		classes[class] = true
 		errs = append(errs, fmt.Errorf("%s: %s %s names the class %q, which is in none of the files. "+
 			"Give its file with another -f; the smallest one is:\n\n%s",
-			s.at(field...), s.object.GetKind(), name(s.object), class, smallestClass(map[string]any{"name": class})))
+			s.at(field...), s.object.GetKind(), s.name(s.object), class, smallestClass(map[string]any{"name": class})))
 	}
 	return errors.Join(errs...)
 }
@@ -158,6 +157,9 @@ func classOf(o *unstructured.Unstructured) (class string, field []any) {
 // checkDefaultClass wants a default class where a TCPIngress names none and no
 // class took it.
 func checkDefaultClass(in *input, entries []simulate.Entry) error {
+	if len(in.broken) > 0 {
+		return nil // it may be one of those
+	}
 	for i := range in.sources {
 		if o := in.sources[i].object; o.GetKind() == crdv1.KindTCPIngressClass && o.GetAnnotations()[crdv1.AnnotationDefaultClass] == "true" {
 			// If it took nothing, it cannot be used, which is told by its own status.
@@ -173,9 +175,10 @@ func checkDefaultClass(in *input, entries []simulate.Entry) error {
 		if named != "" || taken != "" {
 			continue
 		}
+		from := in.origin(e.Object, entries)
 		return fmt.Errorf("%s: %s %s names no class, and no class in the files is the default one. "+
 			"Name one, or give the file of the default class with another -f; the smallest one is:\n\n%s",
-			in.origin(e.Object, entries).at("spec"), e.Object.GetKind(), name(e.Object), smallestClass(map[string]any{
+			from.at("spec"), e.Object.GetKind(), from.name(e.Object), smallestClass(map[string]any{
 				"name": "nginx", "annotations": map[string]any{crdv1.AnnotationDefaultClass: "true"},
 			}))
 	}

@@ -10,14 +10,14 @@ import (
 
 const classNameText = "must be the name of a TCPIngressClass: lower-case letters, digits and '-', starting with a letter and ending with a letter or digit, at most 52 characters"
 
-// isClassName tells whether every name made from the class's name will be legal.
-func isClassName(s string) bool { return len(s) <= crdv1.MaxClassName && isServiceLabel(s) }
+// IsClassName tells whether every name made from the class's name will be legal.
+func IsClassName(s string) bool { return len(s) <= crdv1.MaxClassName && isServiceLabel(s) }
 
 // Class gives everything that is wrong with the spec of the class of this name.
 // What it accepts, the API server accepts in every child made from it.
 func Class(spec *crdv1.TCPIngressClassSpec, name string) field.ErrorList {
 	var errs field.ErrorList
-	if !isClassName(name) {
+	if !IsClassName(name) {
 		errs = append(errs, field.Invalid(field.NewPath("metadata", "name"), name, classNameText))
 	}
 	path := field.NewPath("spec")

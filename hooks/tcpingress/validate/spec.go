@@ -44,7 +44,7 @@ func (e *SpecErrors) All() field.ErrorList {
 // that differ, and their number. Ports that overlap are left to the book.
 func Spec(s *crdv1.TCPIngressSpec, path *field.Path) SpecErrors {
 	var errs SpecErrors
-	if c := s.IngressClassName; c != "" && !isClassName(c) {
+	if c := s.IngressClassName; c != "" && !IsClassName(c) {
 		errs.Object = append(errs.Object, field.Invalid(path.Child("ingressClassName"), c, classNameText))
 	}
 	path = path.Child("rules")
