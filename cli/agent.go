@@ -6,8 +6,10 @@ import (
 	"io"
 	"net"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strconv"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -37,7 +39,7 @@ The agent hands the mounted configuration to nginx, and calls it live only when
 nginx answers for it. A configuration that nginx refuses is told of, with nginx's
 own words, in the log, in /readyz and in /metrics, and the one before stays. The
 agent counts sessions from the access log, which it rotates. It does not ask the
-cluster, and nginx runs on when it ends.
+cluster, and nginx runs on when it ends, at SIGTERM, SIGINT or SIGQUIT.
 
 Each flag can also be set by an environment variable: TCPINGRESS_CONFIG_DIR for
 --config-dir. The command line wins.`,
@@ -60,7 +62,11 @@ Each flag can also be set by an environment variable: TCPINGRESS_CONFIG_DIR for
 			if err != nil {
 				return err
 			}
-			return a.Run(cmd.Context())
+			// The image of nginx asks for SIGQUIT where others are sent SIGTERM (its
+			// Dockerfile has STOPSIGNAL).
+			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGQUIT)
+			defer stop()
+			return a.Run(ctx)
 		},
 	}
 	flags := cmd.Flags()
