@@ -40,7 +40,7 @@ type Supervisor struct {
 	number int
 	// tried is the generation that was taken up last, whether or not it is served.
 	tried string
-	// retryAt is when a current that died is started again at the earliest.
+	// retryAt is when, while none serves, one is started again at the earliest.
 	retryAt time.Time
 	retries int
 }
@@ -112,7 +112,15 @@ func (s *Supervisor) reload(ctx context.Context) {
 	}
 	if err != nil {
 		s.complain(ctx, name, err)
+		s.backOff(time.Now())
+	} else {
+		s.retries = 0
 	}
+}
+
+func (s *Supervisor) backOff(now time.Time) {
+	s.retries++
+	s.retryAt = now.Add(min(time.Second<<min(s.retries, 5), 30*time.Second))
 }
 
 func (s *Supervisor) serves(ctx context.Context, name string) bool {
@@ -231,8 +239,10 @@ func (s *Supervisor) trim(g *group) error {
 // look ends who has drained, and starts the current one again if it died.
 func (s *Supervisor) look(ctx context.Context, now time.Time) {
 	s.endDrained(ctx, now)
-	if s.current == nil && s.store.Linked() != s.tried {
-		s.reload(ctx) // the first one, which was linked when there was nobody to tell
+	// The first one may have been linked when there was nobody to tell, and what kept it
+	// from being served may be over.
+	if s.current == nil && (s.store.Linked() != s.tried || !now.Before(s.retryAt)) {
+		s.reload(ctx)
 	}
 	if s.current == nil || !s.current.gone() || now.Before(s.retryAt) {
 		return
@@ -248,14 +258,12 @@ func (s *Supervisor) revive(ctx context.Context, now time.Time) {
 	if _, err := os.Stat(dead.config); err != nil && s.store.Linked() != dead.generation {
 		s.reload(ctx) // its files were removed, since another one was to follow
 		if s.current != dead {
-			s.retries = 0
 			return
 		}
 	}
 	if err := s.start(ctx, dead.plan); err != nil {
 		s.complain(ctx, dead.generation, err)
-		s.retries++
-		s.retryAt = now.Add(min(time.Second<<min(s.retries, 5), 30*time.Second))
+		s.backOff(now)
 		return
 	}
 	s.retries = 0

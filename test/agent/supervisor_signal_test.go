@@ -129,3 +129,19 @@ func TestMoreWorkersThanOldOnesMayLive(t *testing.T) {
 	assert.Empty(t, c.failures)
 	r.eventually("those before are ended", func() bool { return r.udpRunning() == 2 && r.udpStatus().OldWorkers == 4 })
 }
+
+// Nobody says again that it shall be served.
+func TestFirstConfigurationOfUDPIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	r := newRig(t) // the agent tries again after an hour
+	port := freePort(t)
+	taken, err := net.ListenPacket("udp", ":"+strconv.Itoa(port))
+	require.NoError(t, err)
+	r.show(r.files(l4.Table{rule(l4.UDP, port, echoUDP(t), "dns")}))
+	r.startAgent()
+	r.startUDP()
+	r.eventually("it is refused", func() bool { return r.udpStatus().Refused != nil })
+	require.NoError(t, taken.Close())
+	r.eventually("it is served", func() bool { return ask(dialUDP(t, port), "question", 100*time.Millisecond) == nil })
+	r.eventually("it is live", func() bool { return r.udpStatus().Live != "" })
+}
