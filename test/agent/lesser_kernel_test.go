@@ -129,8 +129,9 @@ func TestKernelWithoutSteering(t *testing.T) {
 	for range 4 {
 		clients.Go(func() { c.asks(backend, quick, int(table[0].Port), stop) })
 	}
-	const changes = 5
-	for range changes {
+	const questions = 60
+	for i := 0; c.datagrams.Load() < questions; i++ {
+		require.Less(t, i, 20)
 		other := rule(l4.UDP, freePort(t), backend.port, "other")
 		r.change(append(l4.Table{table[0]}, other))
 		require.NoError(t, asked(t, int(other.Port), "question"))
@@ -147,5 +148,4 @@ func TestKernelWithoutSteering(t *testing.T) {
 	for _, failure := range c.failures {
 		assert.Contains(t, failure, "answer to a question that the backend heard")
 	}
-	assert.Greater(t, c.datagrams.Load(), int64(10*changes))
 }

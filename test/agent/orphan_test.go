@@ -60,6 +60,7 @@ func TestSupervisorThatIsKilledWhileItStartsNginx(t *testing.T) {
 	t.Cleanup(func() { _ = syscall.Kill(-orphan, syscall.SIGKILL) })
 	r.options.Nginx = stock
 	r.startUDP()
+	r.hasItsOwnNginx()
 	r.eventually("it is live", func() bool { return r.udpStatus().Live != "" })
 	left, err := nginx.InGroup("/proc", orphan)
 	require.NoError(t, err)
@@ -84,6 +85,7 @@ func TestWorkersThatAreLeftOver(t *testing.T) {
 	<-r.udp.exited
 	r.eventually("the agent notices", func() bool { return !r.udpStatus().Running })
 	r.startUDP()
+	r.hasItsOwnNginx()
 	r.eventually("it is live", func() bool { return r.udpStatus().Live != "" })
 	left, err := nginx.InGroup("/proc", master)
 	require.NoError(t, err)

@@ -29,9 +29,8 @@ import (
 	"github.com/nginx-stream/tcpingress/hooks/tcpingress/l4"
 	"github.com/nginx-stream/tcpingress/hooks/tcpingress/render/nginx"
 	"github.com/nginx-stream/tcpingress/hooks/tcpingress/render/nginx/bundle"
+	"github.com/nginx-stream/tcpingress/test/nginx/process"
 )
-
-const streamModule = "/usr/lib/nginx/modules/ngx_stream_module.so"
 
 // rig is an nginx and an agent, with the directories that they share.
 type rig struct {
@@ -68,11 +67,10 @@ func newRig(t *testing.T) *rig {
 	resolvConf := filepath.Join(filepath.Dir(r.mount), "resolv.conf")
 	require.NoError(t, os.WriteFile(resolvConf, []byte("nameserver 127.0.0.1\n"), 0o600))
 	var modules []string
-	version, err := exec.Command(binary, "-V").CombinedOutput()
+	module, err := process.StreamModule(binary)
 	require.NoError(t, err)
-	if strings.Contains(string(version), "--with-stream=dynamic") {
-		require.FileExists(t, streamModule, "these tests need nginx's stream module: apt-get install libnginx-mod-stream")
-		modules = []string{streamModule}
+	if module != "" {
+		modules = []string{module}
 	}
 	r.options = agent.Options{
 		ConfigDir: r.mount, SharedDir: r.shared, Nginx: binary, LoadModules: modules, ResolvConf: resolvConf,

@@ -128,11 +128,7 @@ func TestAgentAndSupervisorThatAreKilled(t *testing.T) {
 		r.endAgent()
 		r.startAgent()
 		r.startUDP()
-		// Until then, an answer may come from what the killed one left, and will end.
-		r.eventually("it has an nginx", func() bool {
-			workers, err := r.udpProcesses().Workers()
-			return err == nil && len(workers) > 0
-		})
+		r.hasItsOwnNginx()
 		r.eventually("what was shown is live", func() bool { return ask(dialUDP(t, int(other.Port)), "question", 100*time.Millisecond) == nil })
 		require.NoError(t, asked(t, int(table[0].Port), "question"))
 		r.eventually("one nginx is left", func() bool { return r.udpRunning() == 1 })

@@ -67,6 +67,16 @@ func (r *rig) udpRunning() int {
 	return running
 }
 
+// hasItsOwnNginx waits until the supervisor that was started last has one. Until then, what
+// the one before left may answer, and will end.
+func (r *rig) hasItsOwnNginx() {
+	r.t.Helper()
+	r.eventually("it has an nginx of its own", func() bool {
+		workers, err := r.udpProcesses().Workers()
+		return err == nil && len(workers) > 0
+	})
+}
+
 // A change of TCP is none of UDP: its sessions go on.
 func TestSessionsOfUDPOutliveAChangeOfTCP(t *testing.T) {
 	r := newRig(t)
@@ -197,6 +207,7 @@ func TestSupervisorThatIsKilledLeavesNothing(t *testing.T) {
 	assert.Contains(t, body, "\nUDP: nginx is not running.\n")
 	require.NoError(t, asked(t, int(table[0].Port), "question"), "nginx itself goes on")
 	r.startUDP()
+	r.hasItsOwnNginx()
 	r.eventually("it is live again", func() bool { return r.udpStatus().Live == live })
 	require.NoError(t, asked(t, int(table[0].Port), "another question"))
 	title, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(orphan), "cmdline"))

@@ -19,6 +19,7 @@ import (
 
 	"github.com/nginx-stream/tcpingress/hooks/tcpingress/render/nginx/bundle"
 	"github.com/nginx-stream/tcpingress/hooks/tcpingress/render/nginx/workload"
+	"github.com/nginx-stream/tcpingress/test/nginx/process"
 )
 
 const deadline = 20 * time.Second
@@ -42,9 +43,10 @@ func writeConf(t *testing.T, dir string, port int) {
 	t.Helper()
 	conf := filepath.Join(dir, bundle.ConfLink)
 	require.NoError(t, os.Mkdir(conf, 0o755))
-	module := ""
-	if path := "/usr/lib/nginx/modules/ngx_stream_module.so"; exists(path) {
-		module = "load_module " + path + ";\n"
+	module, err := process.StreamModule("nginx")
+	require.NoError(t, err)
+	if module != "" {
+		module = "load_module " + module + ";\n"
 	}
 	text := fmt.Sprintf("%spid %s;\nerror_log %s;\nevents {}\nstream {\n  server { listen unix:%s/gen-x.sock; return x; }\n  server { listen 127.0.0.1:%d; proxy_pass 127.0.0.1:%d; }\n}\n",
 		module, filepath.Join(dir, bundle.PIDFile), filepath.Join(dir, bundle.ErrorLog), dir, port, echo(t))

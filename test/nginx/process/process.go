@@ -28,6 +28,8 @@ type Nginx struct {
 	Resolver string
 
 	binary string
+	// modules loads the stream module where it is not built in.
+	modules string
 	// masters are nginx for TCP, and that for UDP if there are files for it.
 	masters []*master
 }
@@ -50,18 +52,15 @@ func New(dir, resolver string) (*Nginx, error) {
 	if err := os.MkdirAll(filepath.Join(dir, "log"), 0o755); err != nil {
 		return nil, err
 	}
-	return &Nginx{Dir: dir, Resolver: resolver, binary: binary}, nil
-}
-
-// modules loads the stream module where it is not built in.
-func (n *Nginx) modules() string {
-	for _, dir := range []string{"/usr/lib/nginx/modules", "/usr/share/nginx/modules"} {
-		path := filepath.Join(dir, "ngx_stream_module.so")
-		if _, err := os.Stat(path); err == nil {
-			return "load_module " + path + ";\n"
-		}
+	n := &Nginx{Dir: dir, Resolver: resolver, binary: binary}
+	module, err := StreamModule(binary)
+	if err != nil {
+		return nil, err
 	}
-	return ""
+	if module != "" {
+		n.modules = "load_module " + module + ";\n"
+	}
+	return n, nil
 }
 
 // Write puts files, and what the agent adds to them, into a folder of the directory.
@@ -79,7 +78,7 @@ func (n *Nginx) write(folder string, files map[string]string) error {
 		return err
 	}
 	all := map[string]string{
-		bundle.ModulesFile:    n.modules(),
+		bundle.ModulesFile:    n.modules,
 		bundle.ResolverFile:   "resolver " + n.Resolver + " valid=1s ipv6=off;\nresolver_timeout 1s;\n",
 		bundle.GenerationFile: fmt.Sprintf("server {\n    listen unix:%s/%s;\n    access_log off;\n    return %s;\n}\n", n.Dir, bundle.GenerationSocket(folder), folder),
 	}
