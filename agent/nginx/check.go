@@ -56,18 +56,53 @@ func (b Binary) Check(ctx context.Context, config string) error {
 	return &RefusedError{Line: "nginx -t: " + exit.Error() + ": " + strings.TrimSpace(string(output))}
 }
 
+// gaveUp is what nginx says after it has tried for some seconds to have all its ports.
+const gaveUp = "[emerg] still could not bind()"
+
 // Complaint is the first line of nginx's log that is grave enough to keep it from
 // starting or reloading, without its time and process; "" for none. The first is the
-// cause, later ones follow from it.
+// cause, later ones follow from it. But where nginx tried several times to have a port,
+// those that it got in the end were no cause.
 func Complaint(log string) string {
+	var all []string
 	for line := range strings.Lines(log) {
-		for _, level := range []string{"[emerg] ", "[alert] "} {
-			if _, text, found := strings.Cut(line, level); found {
-				return level + withoutProcess(strings.TrimSpace(text))
-			}
+		complaint := complaintOf(line)
+		if complaint == gaveUp && len(all) > 0 {
+			return mostFrequent(all)
+		}
+		if complaint != "" {
+			all = append(all, complaint)
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return all[0]
+}
+
+// complaintOf gives the line without its time and process, "" if it is not grave.
+func complaintOf(line string) string {
+	for _, level := range []string{"[emerg] ", "[alert] "} {
+		if _, text, found := strings.Cut(line, level); found {
+			return level + withoutProcess(strings.TrimSpace(text))
 		}
 	}
 	return ""
+}
+
+// mostFrequent gives the first of those that are said most often.
+func mostFrequent(complaints []string) string {
+	times := map[string]int{}
+	for _, c := range complaints {
+		times[c]++
+	}
+	most := complaints[0]
+	for _, c := range complaints {
+		if times[c] > times[most] {
+			most = c
+		}
+	}
+	return most
 }
 
 // withoutProcess cuts "12#12: ".

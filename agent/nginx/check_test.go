@@ -18,7 +18,12 @@ func TestComplaint(t *testing.T) {
 		"nothing grave":        {log: "2026/12/01 03:46:18 [warn] 2671#2671: deleting socket /x\n2026/12/01 03:46:18 [error] 1#1: *5 connect() failed\n"},
 		"nginx -t":             {log: "nginx: [emerg] unknown directive \"x\" in /run/a:3\nnginx: configuration file /run/a test failed\n", want: `[emerg] unknown directive "x" in /run/a:3`},
 		"the first is the one": {log: "2026/12/01 03:48:31 [emerg] 4236#4236: bind() to 0.0.0.0:80 failed (98: Address already in use)\n2026/12/01 03:48:31 [emerg] 4236#4236: still could not bind()\n", want: "[emerg] bind() to 0.0.0.0:80 failed (98: Address already in use)"},
-		"an alert":             {log: "2026/12/01 03:48:31 [alert] 1#1: worker process 7 exited on signal 9", want: "[alert] worker process 7 exited on signal 9"},
+		"a port that came free is not": {
+			log:  "x [emerg] 1#1: bind() to 0.0.0.0:80 failed\nx [emerg] 1#1: bind() to 0.0.0.0:81 failed\nx [emerg] 1#1: bind() to [::]:81 failed\nx [emerg] 1#1: bind() to 0.0.0.0:81 failed\nx [emerg] 1#1: bind() to [::]:81 failed\nx [emerg] 1#1: still could not bind()\nx [emerg] 1#1: later\n",
+			want: "[emerg] bind() to 0.0.0.0:81 failed",
+		},
+		"nothing but that": {log: "x [emerg] 1#1: still could not bind()\n", want: "[emerg] still could not bind()"},
+		"an alert":         {log: "2026/12/01 03:48:31 [alert] 1#1: worker process 7 exited on signal 9", want: "[alert] worker process 7 exited on signal 9"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) { assert.Equal(t, tc.want, Complaint(tc.log)) })
