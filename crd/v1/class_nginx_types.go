@@ -4,9 +4,10 @@ import corev1 "k8s.io/api/core/v1"
 
 // Nginx holds the settings of provider Nginx: the Deployment that we run.
 type Nginx struct {
-	// Image of stock nginx with the stream module, a reference of at most 512
-	// characters without blanks. Left out, the official image in the version that
-	// this release was tested with.
+	// Image of stock nginx with the stream module and its ssl_preread and realip
+	// modules, PCRE, and a shell, as the official ones have them; a reference of at
+	// most 512 characters without blanks. Left out, the official image in the version
+	// that this release was tested with.
 	//
 	// +optional
 	// +kubebuilder:validation:MinLength=1

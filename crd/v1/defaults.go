@@ -21,8 +21,8 @@ const (
 	// all that belongs to it, from the name of its class.
 	DefaultNginxNameSuffix = "-stream"
 	// DefaultNginxImage is the official image in the version that this release was
-	// made for. nginx and the agent beside it both run in it.
-	DefaultNginxImage = "docker.io/library/nginx:1.29.3-alpine"
+	// made for, a stable one. nginx and the agent beside it both run in it.
+	DefaultNginxImage = "docker.io/library/nginx:1.30.4-alpine"
 	// DefaultAgentImage brings the agent's binary; releases add their own tag.
 	DefaultAgentImage = "ghcr.io/nginx-stream/tcpingress"
 	// The settings of provider Nginx.
