@@ -235,7 +235,8 @@ func (k *keeper) apply(ctx context.Context, g *generation.Generation) error {
 	if err := k.link(g.Name); err != nil {
 		return err
 	}
-	if k.master == 0 {
+	// It may have started while the generation was checked.
+	if k.processes.Master() == 0 {
 		k.Logger.InfoContext(ctx, "generation is written for nginx to start with", slog.String("generation", g.Name))
 		return k.store.Clean(k.good, g.Name)
 	}
@@ -271,6 +272,11 @@ func (k *keeper) verify(ctx context.Context, name string) error {
 	if k.waitFor(ctx, name) {
 		return k.live(name)
 	}
+	return k.unanswered(ctx, name)
+}
+
+// unanswered goes back to the last good generation.
+func (k *keeper) unanswered(ctx context.Context, name string) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

@@ -3,9 +3,12 @@ package agent
 import (
 	"context"
 	"log/slog"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/nginx-stream/tcpingress/agent/nginx"
+	"github.com/nginx-stream/tcpingress/hooks/tcpingress/render/nginx/bundle"
 )
 
 // observe meets new masters, and finds out whether what is linked is served.
@@ -37,7 +40,7 @@ func (k *keeper) observe(ctx context.Context) error {
 	case met:
 		k.Logger.InfoContext(ctx, "nginx has started", slog.Int("pid", master))
 		k.status.change(func(s *Status) { s.Starts++ })
-		return k.verify(ctx, name)
+		return k.meet(ctx, name)
 	case k.answers(ctx, name):
 		k.silentSince = time.Time{}
 		return k.live(name)
@@ -69,4 +72,32 @@ func (k *keeper) replaceWhatKeepsNginxFromStarting(ctx context.Context, name str
 	}
 	k.refuse(ctx, name, reason)
 	return k.link(k.good)
+}
+
+// meet waits for the answer of an nginx that has started. It may have begun with what was
+// linked a moment before: then it is asked to reload.
+func (k *keeper) meet(ctx context.Context, name string) error {
+	for deadline := time.Now().Add(k.AnswerTimeout); ctx.Err() == nil; time.Sleep(askPause) {
+		switch {
+		case k.answers(ctx, name):
+			return k.live(name)
+		case time.Now().After(deadline), k.processes.Master() == 0:
+			return k.unanswered(ctx, name)
+		case k.answersForAnother(ctx, name):
+			return k.reloadAndVerify(ctx, name)
+		}
+	}
+	return ctx.Err()
+}
+
+// answersForAnother tells whether a socket of another generation answers.
+func (k *keeper) answersForAnother(ctx context.Context, name string) bool {
+	sockets, err := filepath.Glob(filepath.Join(k.dir, bundle.GenerationSocket("*")))
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(sockets, func(socket string) bool {
+		answer, err := nginx.Ask(ctx, socket, askTimeout)
+		return err == nil && answer != name && k.store.Socket(answer) == socket
+	})
 }

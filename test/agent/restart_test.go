@@ -177,3 +177,33 @@ func TestRefusedGenerationsLeaveNothing(t *testing.T) {
 		return err == nil && len(sockets) == 1
 	})
 }
+
+// nginx has read the link before the agent set it anew, and says nothing of that.
+func TestNginxThatBeganWithWhatWasLinkedBefore(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	table := l4.Table{rule(l4.TCP, freePort(t), echoTCP(t), "one")}
+	r.show(r.files(table))
+	r.startAgent()
+	r.eventually("it is written", func() bool { return r.linked() != "" })
+	before, copied := r.linked(), filepath.Join(r.shared, "before")
+	require.NoError(t, os.CopyFS(copied, os.DirFS(filepath.Join(r.shared, bundle.ConfLink+"-"+before))))
+	table = append(table, rule(l4.TCP, freePort(t), echoTCP(t), "two"))
+	r.show(r.files(table))
+	r.eventually("the next one is written", func() bool { return r.linked() != before })
+
+	main := filepath.Join(r.shared, bundle.ConfLink, bundle.MainFile)
+	next, err := os.Readlink(filepath.Dir(main))
+	require.NoError(t, err)
+	require.NoError(t, os.Rename(filepath.Join(r.shared, next), filepath.Join(r.shared, "next")))
+	require.NoError(t, os.Rename(copied, filepath.Join(r.shared, next)))
+	r.startNginx()
+	pidFile := filepath.Join(r.shared, bundle.PIDFile)
+	r.eventually("nginx has read it", func() bool { info, err := os.Stat(pidFile); return err == nil && info.Size() > 0 })
+	require.NoError(t, os.Rename(filepath.Join(r.shared, next), copied))
+	require.NoError(t, os.Rename(filepath.Join(r.shared, "next"), filepath.Join(r.shared, next)))
+	began := time.Now()
+	r.eventually("what is linked is live", func() bool { return r.status().Live == r.linked() && says(int(table[1].Port), "hello") == nil })
+	assert.Less(t, time.Since(began), 4*time.Second, "it is not waited for in vain")
+	assert.Zero(t, r.status().Refusals)
+}
