@@ -22,6 +22,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/nginx-stream/tcpingress/agent/generation"
+	"github.com/nginx-stream/tcpingress/agent/nginx"
 	"github.com/nginx-stream/tcpingress/hooks/tcpingress/render/nginx/bundle"
 )
 
@@ -129,9 +130,9 @@ func (s *Supervisor) serves(ctx context.Context, name string) bool {
 
 // start starts an nginx, lets it have all packets, and retires the one before.
 func (s *Supervisor) start(ctx context.Context, p *plan) error {
-	began := time.Now()
-	if s.current != nil && s.current.gone() {
-		s.bury(ctx, s.current) // what waits for it goes to the next
+	began, before := time.Now(), s.current
+	if before != nil && s.died(before) {
+		s.bury(ctx, before) // what waits for it goes to the next
 	}
 	if s.alone {
 		if err := s.makeWay(ctx, p); err != nil {
@@ -144,13 +145,15 @@ func (s *Supervisor) start(ctx context.Context, p *plan) error {
 	}
 	socket := s.store.Socket(p.generation)
 	if err := next.await(ctx, hidden(socket), s.AnswerTimeout); err != nil {
-		next.kill()
-		<-next.exited
-		_ = os.Remove(hidden(socket))
-		s.bury(ctx, next)
+		s.discard(ctx, next)
 		return err
 	}
-	before := s.current
+	if before != nil && !before.buried && s.died(before) {
+		// What came since waits in its sockets, and not in those of the next.
+		s.discard(ctx, next)
+		s.bury(ctx, before)
+		return s.start(ctx, p)
+	}
 	s.current = next
 	if err := errors.Join(s.steer(next), reveal(socket)); err != nil {
 		s.Logger.ErrorContext(ctx, "packets cannot be led to the right nginx", slog.Any("error", err))
@@ -161,6 +164,26 @@ func (s *Supervisor) start(ctx context.Context, p *plan) error {
 	s.Logger.InfoContext(ctx, "nginx serves UDP", slog.String("generation", p.generation), slog.Int("ports", len(p.ports)),
 		slog.Int("pid", next.cmd.Process.Pid), slog.Duration("after", time.Since(began)), slog.Int("draining", len(s.followed)))
 	return nil
+}
+
+// died tells whether none of its processes is left, also if nobody has said so yet.
+func (s *Supervisor) died(i *instance) bool {
+	if i.gone() {
+		return true
+	}
+	if left, err := nginx.InGroup(s.Proc, i.cmd.Process.Pid); err != nil || left {
+		return false
+	}
+	<-i.exited
+	return true
+}
+
+// discard ends an nginx that has not served.
+func (s *Supervisor) discard(ctx context.Context, i *instance) {
+	i.kill()
+	<-i.exited
+	_ = os.Remove(hidden(s.store.Socket(i.generation)))
+	s.bury(ctx, i)
 }
 
 // launch starts an nginx with sockets that get nothing yet.

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nginx-stream/tcpingress/agent/generation"
+	"github.com/nginx-stream/tcpingress/agent/nginx"
 	"github.com/nginx-stream/tcpingress/hooks/tcpingress/l4"
 	"github.com/nginx-stream/tcpingress/hooks/tcpingress/render/nginx/bundle"
 )
@@ -77,6 +78,11 @@ func TestKilledNginxForUDPIsFollowed(t *testing.T) {
 		for _, conn := range conns {
 			require.NoError(t, answer(conn, "question", patience))
 		}
+		// The answers may be those of one that was started again before the signal came.
+		r.eventually("the next one serves", func() bool {
+			served, err := nginx.Ask(t.Context(), store.Socket(name), patience)
+			return err == nil && served == name
+		})
 	}
 }
 

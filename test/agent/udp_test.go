@@ -201,7 +201,7 @@ func TestSupervisorThatIsKilledLeavesNothing(t *testing.T) {
 	live, orphan := r.udpStatus().Live, r.udpMaster()
 	require.NoError(t, r.udp.cmd.Process.Kill())
 	<-r.udp.exited
-	r.eventually("the agent notices", func() bool { return !r.udpStatus().Running })
+	r.eventually("the agent notices", func() bool { s := r.udpStatus(); return !s.Running && s.Live == "" })
 	code, body := r.get("/readyz")
 	assert.Equal(t, 503, code)
 	assert.Contains(t, body, "\nUDP: nginx is not running.\n")
