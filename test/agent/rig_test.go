@@ -84,6 +84,7 @@ func newRig(t *testing.T) *rig {
 		Resolvers: []netip.Addr{netip.MustParseAddr("127.0.0.1")}, ResolverTimeout: 200 * time.Millisecond,
 		ReloadInterval: 50 * time.Millisecond, MaxOldWorkers: 256,
 	}
+	t.Cleanup(r.killLeftOver)
 	t.Cleanup(r.endNginx)
 	t.Cleanup(r.killUDP)
 	t.Cleanup(r.endAgent)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -80,6 +81,18 @@ func (r *rig) killUDP() {
 	_ = r.udp.cmd.Process.Signal(syscall.SIGINT)
 	<-r.udp.exited
 	r.udp = nil
+}
+
+// killLeftOver ends each nginx for UDP that a test left which killed its supervisor, and
+// failed then.
+func (r *rig) killLeftOver() {
+	all, err := nginx.All("/proc")
+	require.NoError(r.t, err)
+	for _, x := range all {
+		if x.PID == x.Group && strings.Contains(x.Title, filepath.Join(r.shared, bundle.UDPDir)) {
+			_ = syscall.Kill(-x.Group, syscall.SIGKILL)
+		}
+	}
 }
 
 func (r *rig) udpProcesses() nginx.Processes {
