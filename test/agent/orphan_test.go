@@ -43,7 +43,7 @@ func TestSupervisorThatIsKilledWhileItStartsNginx(t *testing.T) {
 	pid := filepath.Join(t.TempDir(), "pid")
 	stock := r.options.Nginx
 	r.options.Nginx = filepath.Join(t.TempDir(), "slow-nginx")
-	require.NoError(t, os.WriteFile(r.options.Nginx, fmt.Appendf(nil, "#!/bin/sh\necho $$ >%s\nsleep 1\nexec %s \"$@\"\n", pid, stock), 0o755))
+	writeScript(t, r.options.Nginx, fmt.Sprintf("echo $$ >%s\nsleep 1\nexec %s \"$@\"\n", pid, stock))
 	r.eventually("it is linked", func() bool {
 		_, err := os.Stat(filepath.Join(r.shared, bundle.UDPDir, bundle.ConfLink))
 		return err == nil

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -44,9 +43,5 @@ func copyTo(t *testing.T, path string) {
 	from, err := os.Open(self)
 	require.NoError(t, err)
 	defer func() { _ = from.Close() }()
-	to, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o755)
-	require.NoError(t, err)
-	_, err = io.Copy(to, from)
-	require.NoError(t, err)
-	require.NoError(t, to.Close())
+	writeProgram(t, path, from)
 }
