@@ -119,9 +119,10 @@ func (b build) one(ctx context.Context, t target, label string, progress io.Writ
 	defer func() { _ = os.Remove(part) }()
 
 	var output bytes.Buffer
-	cmd := exec.CommandContext(ctx, "go", "build", "-mod=readonly", "-trimpath", "-ldflags", b.ldflags, "-o", part, t.pkg)
+	// As the tests are built, without -trimpath and with their CGO_ENABLED: what both need is compiled once.
+	cmd := exec.CommandContext(ctx, "go", "build", "-mod=readonly", "-ldflags", b.ldflags, "-o", part, t.pkg)
 	cmd.Dir = b.module
-	cmd.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
+	cmd.Env = append(os.Environ(), "GOWORK=off", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
 	cmd.Stdout, cmd.Stderr = &output, &output
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
